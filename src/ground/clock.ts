@@ -1,0 +1,40 @@
+/** Time, handed in, so that a lab can own it. */
+export interface Clock {
+  /** Milliseconds that only ever grow; for durations. */
+  monotonic(): number;
+  /** Milliseconds since the epoch; for timestamps only, it may jump. */
+  wall(): number;
+  /** Runs `task` once after `ms`. Cancelling it before that stops it. A pending timer does not keep the process alive. */
+  after(ms: number, task: () => void): Timer;
+}
+
+/** A pending call of `Clock.after`. */
+export interface Timer {
+  cancel(): void;
+}
+
+/** The machine's own clock. */
+export const systemClock: Clock = {
+  monotonic: () => performance.now(),
+  wall: () => Date.now(),
+  after(ms, task) {
+    const timer: unknown = setTimeout(task, ms);
+    // Node's timers are objects with unref; elsewhere they are numbers and nothing has to be done
+    if (typeof timer === 'object' && timer !== null && 'unref' in timer && typeof timer.unref === 'function') timer.unref();
+    return { cancel: () => clearTimeout(timer as ReturnType<typeof setTimeout>) }; // it came from setTimeout two lines above
+  },
+};
+
+/** Resolves after `ms`, or at once when the signal fires: whoever sleeps looks at the signal afterwards. */
+export function sleep(clock: Clock, ms: number, signal?: AbortSignal): Promise<void> {
+  if (signal?.aborted) return Promise.resolve();
+  return new Promise((resolve) => {
+    const done = (): void => {
+      timer.cancel();
+      signal?.removeEventListener('abort', done);
+      resolve();
+    };
+    const timer = clock.after(ms, done);
+    signal?.addEventListener('abort', done, { once: true });
+  });
+}
