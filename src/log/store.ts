@@ -277,6 +277,7 @@ export interface Store extends Service {
   tick(ask: TickAsk): Promise<TickResult>;
   /** The row and the entries above `after`, as of one moment. */
   read(ask: ReadAsk): Promise<{ readonly row: TaskRow; readonly rows: readonly EntryRow[] } | undefined>;
+  /** Answers in the order of `wants`; those for which a limit left no room are missing at the end (at least one is always answered). */
   entries(ask: EntriesAsk): Promise<readonly EntriesOfTask[]>;
   list(ask: ListAsk): Promise<ListResult>;
   /** Removes terminal tasks past their retention, at most `limit`, and replicas long dead that hold nothing; answers with the tasks' ids. */

@@ -1,0 +1,148 @@
+import { assert, assertNever } from '../ground/assert.ts';
+import type { Artifact, Message, Part, StreamResponse, Struct, Task, TaskArtifactUpdateEvent, TaskStatus } from '../protocol/types.ts';
+import type { Entry } from './entry.ts';
+
+interface OpenArtifact {
+  details: Omit<Artifact, 'parts'>;
+  /** Grows in place: one more chunk costs one push, never a copy of what is there. */
+  parts: Part[];
+}
+
+/**
+ * Task = fold(entries): the one place that says what a log means, for server, client, tests and console. Merge rules: a repeated status is
+ * legal and its metadata is merged key by key into the task's (AMB-34); artifacts by AMB-09; the message of the present status is not in
+ * the history, it moves there, to the place where it was said, when the next status comes (AMB-14).
+ *
+ * It grows with `apply` (entries) or `see` (stream items) at O(entry) and gives frozen snapshots with `task`.
+ */
+export class TaskFold {
+  readonly id: string;
+  /** Entries up to this seq are in; 0 for a fold of stream items. */
+  seq = 0;
+  /** Sum of the folded bodies' lengths: what the fold roughly costs in memory. */
+  bytes = 0;
+  #contextId: string | undefined;
+  #status: TaskStatus | undefined;
+  #metadata: Struct | undefined;
+  #history: Message[] = [];
+  /** Where in the history the present status's message will stand once it is retired: before the answer that came after it. */
+  #statusPlace = 0;
+  #artifacts = new Map<string, OpenArtifact>();
+  #snapshot: Task | undefined;
+
+  constructor(id: string, contextId?: string) {
+    this.id = id;
+    this.#contextId = contextId;
+  }
+
+  /** Adds the next entry. */
+  apply(entry: Entry): void {
+    assert(entry.seq === this.seq + 1, `fold: entries are dense (${entry.seq} after ${this.seq})`);
+    this.seq = entry.seq;
+    this.fold(entry);
+  }
+
+  /** As `apply`, for readers that left out kinds they do not need (lists read no artifacts). */
+  fold(entry: Entry): void {
+    this.bytes += entry.bytes;
+    this.#snapshot = undefined;
+    switch (entry.kind) {
+      case 'message':
+        this.#history.push({ ...entry.message, taskId: this.id, ...this.#context() });
+        return;
+      case 'status': {
+        const { state, message, at } = entry;
+        this.#setStatus({ state, ...(message ? { message } : {}), timestamp: new Date(at).toISOString() }, entry.metadata);
+        return;
+      }
+      case 'artifact':
+        this.#addArtifact(entry);
+        return;
+      case 'taken':
+      case 'closed':
+      case 'unknown':
+        return;
+      default:
+        assertNever(entry);
+    }
+  }
+
+  /** Adds one item of a stream; a `task` replaces everything (design section 7), a `message` says nothing of a task. */
+  see(item: StreamResponse): void {
+    this.#snapshot = undefined;
+    if ('task' in item) this.#replace(item.task);
+    else if ('statusUpdate' in item) {
+      this.#contextId ??= item.statusUpdate.contextId;
+      this.#setStatus(item.statusUpdate.status, item.statusUpdate.metadata);
+    } else if ('artifactUpdate' in item) {
+      this.#contextId ??= item.artifactUpdate.contextId;
+      this.#addArtifact(item.artifactUpdate);
+    }
+  }
+
+  /** The task as of now; undefined before the first status. The same object until something is added. */
+  task(): Task | undefined {
+    if (!this.#status) return undefined;
+    this.#snapshot ??= Object.freeze({
+      id: this.id,
+      ...this.#context(),
+      status: this.#status,
+      ...(this.#artifacts.size > 0 ? { artifacts: [...this.#artifacts.values()].map(closeArtifact) } : {}),
+      ...(this.#history.length > 0 ? { history: this.#history.slice() } : {}),
+      ...(this.#metadata ? { metadata: this.#metadata } : {}),
+    });
+    return this.#snapshot;
+  }
+
+  #context(): { contextId?: string } {
+    return this.#contextId === undefined ? {} : { contextId: this.#contextId };
+  }
+
+  #replace(task: Task): void {
+    this.#contextId = task.contextId;
+    this.#status = task.status;
+    this.#metadata = task.metadata;
+    this.#history = [...(task.history ?? [])];
+    this.#statusPlace = this.#history.length;
+    this.#artifacts = new Map((task.artifacts ?? []).map((artifact) => [artifact.artifactId, openArtifact(artifact)]));
+  }
+
+  #setStatus(status: TaskStatus, metadata: Struct | undefined): void {
+    const retired = this.#status?.message;
+    if (retired) this.#history.splice(this.#statusPlace, 0, retired);
+    this.#status = status;
+    this.#statusPlace = this.#history.length;
+    if (metadata) this.#metadata = { ...this.#metadata, ...metadata };
+  }
+
+  #addArtifact({ artifact, append }: Pick<TaskArtifactUpdateEvent, 'artifact' | 'append'>): void {
+    const known = append ? this.#artifacts.get(artifact.artifactId) : undefined;
+    if (!known) {
+      this.#artifacts.set(artifact.artifactId, openArtifact(artifact)); // first piece, or a whole new version
+      return;
+    }
+    for (const part of artifact.parts) known.parts.push(part);
+    known.details = mergeDetails(known.details, artifact);
+  }
+}
+
+function openArtifact({ parts, ...details }: Artifact): OpenArtifact {
+  return { details, parts: [...parts] };
+}
+
+function closeArtifact({ details, parts }: OpenArtifact): Artifact {
+  return { ...details, parts: parts.slice() };
+}
+
+/** AMB-09: last non-empty name and description win, metadata is merged key by key, extensions are joined. */
+function mergeDetails(before: Omit<Artifact, 'parts'>, now: Artifact): Omit<Artifact, 'parts'> {
+  if (!now.name && !now.description && !now.metadata && !now.extensions) return before; // the hot path: one more chunk
+  const extensions = [...new Set([...(before.extensions ?? []), ...(now.extensions ?? [])])];
+  return {
+    ...before,
+    ...(now.name ? { name: now.name } : {}),
+    ...(now.description ? { description: now.description } : {}),
+    ...(now.metadata ? { metadata: { ...before.metadata, ...now.metadata } } : {}),
+    ...(extensions.length > 0 ? { extensions } : {}),
+  };
+}

@@ -1,0 +1,62 @@
+import type { Task } from '../protocol/types.ts';
+import { TaskFold } from './fold.ts';
+import type { TaskRow } from './store.ts';
+import type { Tail } from './tail.ts';
+
+/** Bytes of folded bodies a replica keeps. */
+const FOLDS_BYTES_MAX = 64 * 1_048_576;
+
+/** A bounded cache of folds "task up to seq": a later read folds only what is new. */
+export class Folds {
+  readonly #tail: Tail;
+  readonly #bytesMax: number;
+  readonly #byTask = new Map<string, { readonly fold: TaskFold; bytes: number }>();
+  #bytes = 0;
+
+  constructor(tail: Tail, bytesMax: number = FOLDS_BYTES_MAX) {
+    this.#tail = tail;
+    this.#bytesMax = bytesMax;
+  }
+
+  /** Up to where the task is folded here: what a read may leave out. */
+  reach(taskId: string): number {
+    return this.#byTask.get(taskId)?.fold.seq ?? 0;
+  }
+
+  /**
+   * The task exactly as of `seq`, never later: an answer must not show what was committed after it (P2, case 35). Undefined when the task
+   * was purged meanwhile.
+   */
+  async foldTo({ id, contextId }: Pick<TaskRow, 'id' | 'contextId'>, seq: number): Promise<Task | undefined> {
+    let fold = this.#cached(id, seq) ?? new TaskFold(id, contextId);
+    while (fold.seq < seq) {
+      const { entries, isGone } = await this.#tail.read(id, fold.seq);
+      if (isGone || entries.length === 0) return undefined;
+      // another reader may have moved the shared fold past us during the read: then start over with one of our own
+      if (fold.seq > seq) fold = new TaskFold(id, contextId);
+      for (const entry of entries) if (entry.seq === fold.seq + 1 && entry.seq <= seq) fold.apply(entry);
+    }
+    const task = fold.task();
+    this.#keep(fold);
+    return task;
+  }
+
+  #cached(taskId: string, seq: number): TaskFold | undefined {
+    const fold = this.#byTask.get(taskId)?.fold;
+    return fold && fold.seq <= seq ? fold : undefined;
+  }
+
+  #keep(fold: TaskFold): void {
+    const known = this.#byTask.get(fold.id);
+    if (known && known.fold.seq > fold.seq) return;
+    if (known) this.#bytes -= known.bytes;
+    this.#byTask.delete(fold.id);
+    this.#byTask.set(fold.id, { fold, bytes: fold.bytes });
+    this.#bytes += fold.bytes;
+    for (const [id, old] of this.#byTask) {
+      if (this.#bytes <= this.#bytesMax) break;
+      this.#bytes -= old.bytes;
+      this.#byTask.delete(id);
+    }
+  }
+}
