@@ -5,7 +5,7 @@ import type { ViteUserConfig } from 'vitest/config';
 // suites that start OS processes: one at a time, so that two cores do not make their deadlines lie
 const processes = ['test/replicas/**/*.test.ts', 'test/examples/**/*.test.ts', 'test/cli/**/*.test.ts', 'test/peers/**/*.test.ts'];
 // suites that run npm, the compiler or the packaging judges
-const packaging = ['test/house/packaging.test.ts', 'test/house/doors.test.ts', 'test/house/snippets.test.ts', 'test/bench/**/*.test.ts'];
+const packaging = ['test/house/packaging.test.ts', 'test/house/snippets.test.ts', 'test/bench/**/*.test.ts'];
 
 // examples and snippets import the package by its name, as its users do: here that is the source
 const source = (door: string): string => fileURLToPath(new URL(`./src/${door}.ts`, import.meta.url));

@@ -30,5 +30,5 @@ export function readTally(file: string): Tally {
   } catch {
     return oneStep(false); // the suite died before its end: that is the failure
   }
-  return JSON.parse(text) as Tally; // only our own reporter and scripts write these files
+  return text === '' ? oneStep(false) : (JSON.parse(text) as Tally); // only our own reporter and scripts write these files
 }
