@@ -1,3 +1,5 @@
+import type { Clock } from '../ground/clock.ts';
+import type { Logger } from '../ground/logger.ts';
 import type { Caller } from '../log/entry.ts';
 
 /** What `identify` may look at. It is the same for every binding, so that one rule serves all (BIND-04). */
@@ -49,4 +51,20 @@ export interface WireLimits {
   /** Unary calls this replica answers at once (blocking sends mostly), and of one named caller. */
   readonly callsMax: number;
   readonly callsPerCallerMax: number;
+}
+
+/** What a mount needs of an agent: every agent made by `createAgent` is one. */
+export interface Mountable {
+  /** Answers one exchange; starts the agent if nobody has. */
+  readonly handle: Router;
+  /** False before the start, without contact to the store, and from the first moment of `close` on: what `/readyz` tells. */
+  readonly isReady: boolean;
+  /** The mount's timers run on the agent's clock. */
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Upper bound of what `close` takes (design section 6, SIGTERM). */
+  readonly drainMs: number;
+  start(): Promise<void>;
+  /** Drains: not ready at once, no new turns, streams and blocked calls end by `drainMs` − 2 s, then what still runs is settled. */
+  close(): Promise<void>;
 }
