@@ -1,0 +1,88 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { median, rounded } from './figures.ts';
+import type { BenchOptions, Effort, Figures } from './figures.ts';
+import { startServer } from './server.ts';
+import type { RunningServer } from './server.ts';
+import { readStream } from './stream.ts';
+import { CHUNK, sendRequest } from './words.ts';
+
+interface Plan {
+  readonly chunks: number;
+  readonly rounds: number;
+  /** Chunks of the run beside the peer, whose cost grows with the square of it. */
+  readonly peerChunks: number;
+}
+
+const plans: Readonly<Record<Effort, Plan>> = {
+  full: { chunks: 10_000, rounds: 5, peerChunks: 2_000 },
+  quick: { chunks: 10_000, rounds: 3, peerChunks: 1_000 },
+  smoke: { chunks: 2_000, rounds: 1, peerChunks: 50 },
+};
+
+function rawRowsPerSecond(rows: number): number {
+  const folder = mkdtempSync(join(tmpdir(), 'chorus-bench-raw-'));
+  try {
+    const program = fileURLToPath(new URL('./raw.js', import.meta.url));
+    const said = execFileSync(process.execPath, [program, join(folder, 'raw.db'), String(rows)], { encoding: 'utf8' });
+    return (JSON.parse(said) as { rowsPerSecond: number }).rowsPerSecond; // its one line
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+interface StreamFigures {
+  readonly perSecond: number;
+  readonly totalS: number;
+  readonly lastOverSecond: number;
+}
+
+async function streamOnce({ url }: RunningServer, chunks: number): Promise<StreamFigures> {
+  const { chunkMs, totalMs } = await readStream(url, sendRequest('SendStreamingMessage', `chunks ${chunks}`), CHUNK);
+  if (chunkMs.length !== chunks) throw new Error(`bench: ${chunks} chunks were expected, ${chunkMs.length} came`);
+  const took = (from: number, to: number): number => (chunkMs[to - 1] ?? Number.NaN) - (chunkMs[from - 1] ?? Number.NaN);
+  return {
+    perSecond: (chunks * 1_000) / totalMs,
+    totalS: totalMs / 1_000,
+    lastOverSecond: took(chunks - 1_000, chunks) / took(1_000, 2_000),
+  };
+}
+
+/** One task streams chunks of 1 KB, each its own entry and event, over SSE from SQLite: against raw inserts, and against the peer. */
+export async function measureChunks({ effort, isProfiled }: BenchOptions): Promise<Figures> {
+  const plan = plans[effort];
+  const chorus = await startServer({ side: 'chorus', store: 'sqlite', isProfiled });
+  const peer = await startServer({ side: 'peer', store: 'sqlite' });
+  await streamOnce(chorus, 1_000); // warm both: the first stream runs code that is not compiled yet
+  await streamOnce(peer, 50);
+  const [raw, ours, beside]: [number[], StreamFigures[], number[]] = [[], [], []];
+  for (let round = 0; round < plan.rounds; round++) {
+    raw.push(rawRowsPerSecond(plan.chunks));
+    const figures = await streamOnce(chorus, plan.chunks);
+    ours.push(figures);
+    beside.push((await streamOnce(chorus, plan.peerChunks)).perSecond);
+    console.log(
+      `raw ${rounded(raw.at(-1) ?? 0)} rows/s, ours ${rounded(figures.perSecond)} chunks/s, last/second ${rounded(figures.lastOverSecond)}`,
+    );
+  }
+  const theirs = (await streamOnce(peer, plan.peerChunks)).perSecond;
+  console.log(`peer, ${plan.peerChunks} chunks: ${rounded(theirs)} chunks/s`);
+  await Promise.all([chorus.stop(), peer.stop()]);
+  const perSecond = median(ours.map((figures) => figures.perSecond));
+  return {
+    chorus: rounded(median(beside)),
+    peer: rounded(theirs),
+    ratio: rounded(median(beside) / theirs),
+    unit: 'chunks/s',
+    overRaw: rounded(perSecond / median(raw)),
+    totalS: rounded(median(ours.map((figures) => figures.totalS))),
+    lastOverSecond: rounded(median(ours.map((figures) => figures.lastOverSecond))),
+    rawPerSecond: rounded(median(raw)),
+    perSecond: rounded(perSecond),
+    chunks: plan.chunks,
+    peerChunks: plan.peerChunks,
+  };
+}
