@@ -4,7 +4,7 @@ export interface Clock {
   monotonic(): number;
   /** Milliseconds since the epoch; for timestamps only, it may jump. */
   wall(): number;
-  /** Runs `task` once after `ms`. Cancelling it before that stops it. A pending timer does not keep the process alive. */
+  /** Runs `task` once after `ms`. Cancelling it before that stops it. */
   after(ms: number, task: () => void): Timer;
 }
 
@@ -13,7 +13,7 @@ export interface Timer {
   cancel(): void;
 }
 
-/** The machine's own clock. */
+/** The machine's own clock. A pending timer does not keep the process alive: a server's background parts must not. */
 export const systemClock: Clock = {
   monotonic: () => performance.now(),
   wall: () => Date.now(),
@@ -22,6 +22,19 @@ export const systemClock: Clock = {
     // Node's timers are objects with unref; elsewhere they are numbers and nothing has to be done
     if (typeof timer === 'object' && timer !== null && 'unref' in timer && typeof timer.unref === 'function') timer.unref();
     return { cancel: () => clearTimeout(timer as ReturnType<typeof setTimeout>) }; // it came from setTimeout two lines above
+  },
+};
+
+/**
+ * The same, but a pending timer keeps the process alive. For a client: between two tries no socket does, and a program that waits for an
+ * answer must not end in the middle of its wait.
+ */
+export const callerClock: Clock = {
+  monotonic: systemClock.monotonic,
+  wall: systemClock.wall,
+  after(ms, task) {
+    const timer = setTimeout(task, ms);
+    return { cancel: () => clearTimeout(timer) };
   },
 };
 
