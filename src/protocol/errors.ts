@@ -97,3 +97,28 @@ export const unavailable = (message: string, retryAfterMs = 1_000, cause?: unkno
 /** Something of ours broke; the reference id leads to the log line, nothing else is said (case 71). */
 export const internalError = (referenceId: string, metadata: Readonly<Record<string, string>> = {}): A2AError =>
   new A2AError('INTERNAL', `Internal error. Reference: ${referenceId}`, { metadata: { ...metadata, referenceId } });
+
+/** The body is no JSON, or no UTF-8 (case 70). Nothing of it is repeated in the answer (case 71). */
+export const parseError = (message: string): A2AError => new A2AError('PARSE_ERROR', message);
+
+/** JSON, but not a request (case 70). */
+export const invalidRequest = (message: string): A2AError => new A2AError('INVALID_REQUEST', message);
+
+/** No such operation, method or path (case 70). */
+export const methodNotFound = (what: string): A2AError => new A2AError('METHOD_NOT_FOUND', `Method not found: ${what}`);
+
+/** More bytes than the server takes (SEC-09). */
+export const tooLarge = (what: string, bytesMost: number): A2AError =>
+  new A2AError('TOO_LARGE', `${what} is larger than ${bytesMost} bytes.`, { metadata: { bytesMost: String(bytesMost) } });
+
+/** A version that this interface does not speak; names those it does (VER-07, AMB-26). */
+export const versionNotSupported = (requested: string, supported: readonly string[]): A2AError =>
+  new A2AError('VERSION_NOT_SUPPORTED', `A2A version ${requested} is not supported here. Supported: ${supported.join(', ')}.`, {
+    metadata: { requested, supported: supported.join(', ') },
+  });
+
+/** A media type that is not read here (SEND-04, SEC-10). */
+export const contentTypeNotSupported = (given: string, accepted: readonly string[]): A2AError =>
+  new A2AError('CONTENT_TYPE_NOT_SUPPORTED', `Content type ${given} is not supported. Supported: ${accepted.join(', ')}.`, {
+    metadata: { accepted: accepted.join(', ') },
+  });
