@@ -177,6 +177,12 @@ export class TaskLog implements Service {
     return task && { row: found.row, task };
   }
 
+  /** The row alone, for who goes on from a cursor and needs no fold; undefined as for `read`. */
+  async row(taskId: string, scope?: Scope): Promise<TaskRow | undefined> {
+    const found = await this.#store.read({ taskId, after: Number.MAX_SAFE_INTEGER, ...(scope ? { scope } : {}) });
+    return found?.row;
+  }
+
   /** The task exactly as of `seq`: what an answer shows that was decided by the commit of `seq`. */
   foldTo(row: Pick<TaskRow, 'id' | 'contextId'>, seq: number): Promise<Task | undefined> {
     return this.#folds.foldTo(row, seq);

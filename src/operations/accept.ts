@@ -1,0 +1,112 @@
+import type { MessageBody } from '../log/entry.ts';
+import type { AcceptAsk, AcceptResult, TaskRow } from '../log/store.ts';
+import { assertNever } from '../ground/assert.ts';
+import { invalidParams, taskNotFound, unavailable, unsupportedOperation } from '../protocol/errors.ts';
+import { idProblem } from '../protocol/ids.ts';
+import type { SendMessageRequest } from '../protocol/types.ts';
+import { turnLimits } from '../turn/options.ts';
+import type { Call } from './call.ts';
+import { digestOf, taskIdOf } from './identity.ts';
+import type { Awaited } from './own-turn.ts';
+import { type OperationParts, scopeOf } from './parts.ts';
+import { patiently } from './trouble.ts';
+
+/** A message that stands in the log. */
+export interface Accepted extends Awaited {
+  readonly row: TaskRow;
+  /** The first answer is the fold up to here: the accept's own commit, or for a repeat the task as it stands now. */
+  readonly seq: number;
+  /** Above this one the log tells what became of the message's turn. */
+  readonly after: number;
+}
+
+/** How long a caller should wait before it sends a new task to an agent whose queue is full. */
+const OVERLOAD_RETRY_MS = 2_000;
+
+/**
+ * Records the message, with the change of state it causes, exactly once (P5, P9), and hands the turn to this replica if it is to run here.
+ * Every refusal is the store's decision on the locked row, never one on what was read before.
+ */
+export async function accept(parts: OperationParts, call: Call, request: SendMessageRequest): Promise<Accepted> {
+  const ask = toAsk(parts, call, request);
+  await refuseOverload(parts, call, ask);
+  const { turns } = parts;
+  const result = await patiently(parts, call.signal, () => parts.log.accept({ ...ask, replica: turns.replica, canStart: turns.canStart }));
+  if (result.kind !== 'accepted') throw refusal(result, ask);
+  const { row, messageSeq, turn, isRepeat } = result;
+  // also on a repeat: the answer that would have brought this grant may be the one that was lost ⚖
+  if (row.phase === 'open' && row.holder === turns.replica) turns.offer(row);
+  return {
+    taskId: row.id,
+    row,
+    messageSeq,
+    ...(turn === undefined ? {} : { turn }),
+    seq: isRepeat ? row.seq : result.seq,
+    after: isRepeat ? messageSeq : result.seq,
+  };
+}
+
+type FixedAsk = Omit<AcceptAsk, 'replica' | 'canStart'>;
+
+/** All that every try of this accept has in common: above all the key, made before the first one. */
+function toAsk(parts: OperationParts, call: Call, { message, configuration, metadata }: SendMessageRequest): FixedAsk {
+  const scope = scopeOf(parts, call);
+  const key = keyOf(parts, call);
+  const isNew = message.taskId === undefined;
+  const body: MessageBody = {
+    message,
+    caller: { ...call.caller, ...(call.tenant === '' ? {} : { tenant: call.tenant }) },
+    ...(metadata ? { metadata } : {}),
+    ...(configuration?.acceptedOutputModes ? { acceptedOutputModes: configuration.acceptedOutputModes } : {}),
+  };
+  // TURN-01, TURN-03: a client's context is kept, a missing one is made; TURN-17: an existing task has one
+  const contextId = message.contextId ?? (isNew ? parts.random.uuid() : undefined);
+  return {
+    scope,
+    taskId: message.taskId ?? taskIdOf(scope, key),
+    isNew,
+    ...(contextId === undefined ? {} : { contextId }),
+    key,
+    // a key made here is known to nobody: no other content can come under it
+    digest: call.idempotencyKey === undefined ? 'unshared' : digestOf(message),
+    body: JSON.stringify(body),
+    whileWorking: parts.settings.whileWorking,
+    limits: turnLimits(parts.settings),
+  };
+}
+
+function keyOf({ random }: OperationParts, { idempotencyKey }: Call): string {
+  if (idempotencyKey === undefined) return random.uuid();
+  const problem = idProblem(idempotencyKey);
+  if (problem !== undefined) throw invalidParams('Idempotency-Key', problem);
+  return idempotencyKey;
+}
+
+/** New tasks wait outside while the queue is full; messages to existing tasks never do, and neither does the repeat of an accepted one. */
+async function refuseOverload({ turns, settings, log }: OperationParts, call: Call, { isNew, taskId, scope }: FixedAsk): Promise<void> {
+  if (!isNew || turns.canStart || turns.queued < settings.queuedMax) return;
+  if (call.idempotencyKey !== undefined && (await log.row(taskId, scope)) !== undefined) return;
+  throw unavailable('The agent has as many tasks waiting as it takes. Try again later.', OVERLOAD_RETRY_MS);
+}
+
+function refusal(result: Exclude<AcceptResult, { readonly kind: 'accepted' }>, { taskId, contextId }: FixedAsk): Error {
+  switch (result.kind) {
+    case 'absent':
+      return taskNotFound(taskId);
+    case 'terminal':
+      return unsupportedOperation(`The task has ended (${result.state}) and takes no more messages.`, { taskId, state: result.state });
+    case 'busy':
+      return unsupportedOperation('The task is working on an earlier message. Send this one when that is answered.', {
+        taskId,
+        state: result.state,
+      });
+    case 'full':
+      return unavailable('As many messages wait for this task as it takes. Try again later.', OVERLOAD_RETRY_MS);
+    case 'contextMismatch':
+      return invalidParams('message.contextId', `the task belongs to another context than ${contextId}`);
+    case 'keyMismatch':
+      return invalidParams('Idempotency-Key', 'this key came before, with another message; use a new key for a new message');
+    default:
+      return assertNever(result);
+  }
+}

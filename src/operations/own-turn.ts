@@ -1,0 +1,114 @@
+import type { Entry } from '../log/entry.ts';
+import { isTerminal } from '../protocol/states.ts';
+import { A2AError, type ErrorCode } from '../protocol/errors.ts';
+import type { Json, Struct, TaskState } from '../protocol/types.ts';
+
+/** A message whose end somebody waits for. */
+export interface Awaited {
+  readonly taskId: string;
+  readonly messageSeq: number;
+  /** The turn it opened; absent while it waits for one. */
+  readonly turn?: number;
+}
+
+/** Where a turn rests without having ended the task. */
+const rests: Readonly<Record<'blocked' | 'streamed', readonly TaskState[]>> = {
+  // SEND-07: the caller has to act, so it must be told
+  blocked: ['TASK_STATE_INPUT_REQUIRED', 'TASK_STATE_AUTH_REQUIRED'],
+  // the credentials come by another way and the turn goes on: streams stay open over AUTH_REQUIRED (ITA-05, AMB-01)
+  streamed: ['TASK_STATE_INPUT_REQUIRED'],
+};
+
+/**
+ * Tells from the log alone when the turn of one message is over, so that every replica answers alike. Sees the entries above the message, in
+ * order. A message that waits has no turn yet: its own is the one that takes it from the inbox, or the one that is opened for it.
+ */
+export class OwnTurn {
+  readonly #taskId: string;
+  readonly #messageSeq: number;
+  #turn: number | undefined;
+  #status: (Entry & { readonly kind: 'status' }) | undefined;
+  #hasSpoken = false;
+
+  constructor({ taskId, messageSeq, turn }: Awaited) {
+    this.#taskId = taskId;
+    this.#messageSeq = messageSeq;
+    this.#turn = turn;
+  }
+
+  see(entry: Entry): void {
+    if (this.#turn === undefined && this.#takes(entry)) {
+      this.#turn = entry.turn;
+      this.#status = undefined; // what was said before the message was taken is no answer to it
+    }
+    // a status that opens a turn may carry an ordinal (the run before said it): it is not this turn's word
+    const isAgents = entry.ordinal !== undefined && entry.turn === this.#turn && !isOpening(entry);
+    const isFailure = entry.kind === 'status' && entry.state === 'TASK_STATE_FAILED';
+    if (isAgents && !isFailure) this.#hasSpoken = true;
+    if (entry.kind === 'status') this.#status = entry;
+  }
+
+  /** The task has ended, or the turn of the message, or a later one, rests in a state for which this caller was waiting. */
+  isOver(caller: 'blocked' | 'streamed'): boolean {
+    const status = this.#status;
+    if (status === undefined) return false;
+    if (isTerminal(status.state)) return true;
+    return this.#turn !== undefined && status.turn >= this.#turn && rests[caller].includes(status.state);
+  }
+
+  /** The error that ended the turn before the agent had said anything: its blocking sender gets it in place of the task (P7). */
+  failure(): A2AError | undefined {
+    const status = this.#status;
+    if (status?.state !== 'TASK_STATE_FAILED' || status.turn !== this.#turn || this.#hasSpoken) return undefined;
+    return recordedError(status.metadata, this.#taskId);
+  }
+
+  #takes(entry: Entry): boolean {
+    if (entry.kind === 'taken') return entry.messages.includes(this.#messageSeq);
+    return entry.kind === 'status' && entry.answers === this.#messageSeq;
+  }
+}
+
+function isOpening(entry: Entry): boolean {
+  return entry.kind === 'status' && entry.answers !== undefined;
+}
+
+/** What a FAILED status says of its reason, as the error it was. Reasons of our own (LOST, DEADLINE …) are INTERNAL on the wire. */
+export function recordedError(metadata: Struct | undefined, taskId: string): A2AError | undefined {
+  const recorded = metadata?.['chorus/error'];
+  if (!isObject(recorded)) return undefined;
+  const { code, message } = recorded;
+  if (typeof code !== 'string' || typeof message !== 'string') return undefined;
+  if (isErrorCode(code)) return new A2AError(code, message, { metadata: { taskId } });
+  return new A2AError('INTERNAL', message, { metadata: { taskId, code } });
+}
+
+function isObject(value: Json | undefined): value is Struct {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+// the compiler completes it
+const errorCodes: Readonly<Record<ErrorCode, true>> = {
+  TASK_NOT_FOUND: true,
+  TASK_NOT_CANCELABLE: true,
+  PUSH_NOTIFICATION_NOT_SUPPORTED: true,
+  UNSUPPORTED_OPERATION: true,
+  CONTENT_TYPE_NOT_SUPPORTED: true,
+  INVALID_AGENT_RESPONSE: true,
+  EXTENDED_AGENT_CARD_NOT_CONFIGURED: true,
+  EXTENSION_SUPPORT_REQUIRED: true,
+  VERSION_NOT_SUPPORTED: true,
+  PARSE_ERROR: true,
+  INVALID_REQUEST: true,
+  METHOD_NOT_FOUND: true,
+  INVALID_PARAMS: true,
+  TOO_LARGE: true,
+  INTERNAL: true,
+  UNAVAILABLE: true,
+  UNAUTHENTICATED: true,
+  PERMISSION_DENIED: true,
+};
+
+function isErrorCode(code: string): code is ErrorCode {
+  return Object.hasOwn(errorCodes, code);
+}

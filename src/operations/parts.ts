@@ -1,0 +1,49 @@
+import type { Clock } from '../ground/clock.ts';
+import type { Logger } from '../ground/logger.ts';
+import type { Random } from '../ground/random.ts';
+import type { Scope } from '../log/entry.ts';
+import type { TaskRow } from '../log/store.ts';
+import type { TaskLog } from '../log/task-log.ts';
+import type { AgentCapabilities } from '../protocol/types.ts';
+import type { TurnSettings } from '../turn/options.ts';
+import type { Reply } from '../turn/turn.ts';
+import type { Call } from './call.ts';
+import type { CallSettings } from './limits.ts';
+import type { OpenCalls } from './open-calls.ts';
+
+/** What operations need of the part that runs turns. */
+export interface TurnTaker {
+  /** Id of the present incarnation. */
+  readonly replica: string;
+  /** It has room and knows of no older queued turn. */
+  readonly canStart: boolean;
+  /** Queued turns of all replicas, as of the last tick. */
+  readonly queued: number;
+  /** Hands over an open turn that names this replica; one that it has already is no news to it. */
+  offer(row: TaskRow): void;
+}
+
+/** What operations are made of. */
+export interface OperationParts {
+  /** Name of the agent in the store: replicas of one agent share it. */
+  readonly agent: string;
+  readonly capabilities: AgentCapabilities;
+  readonly log: TaskLog;
+  readonly turns: TurnTaker;
+  readonly settings: TurnSettings;
+  readonly limits: CallSettings;
+  readonly reply?: Reply;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+}
+
+/** The same with what operations share among themselves. */
+export interface SharedParts extends OperationParts {
+  readonly calls: OpenCalls;
+}
+
+/** Whose tasks a call may see: it goes into every read and write (P10). */
+export function scopeOf({ agent }: OperationParts, call: Call): Scope {
+  return { agent, tenant: call.tenant, owner: call.caller.name ?? '' };
+}
