@@ -1,0 +1,367 @@
+import { systemClock } from '../ground/clock.ts';
+import { systemRandom } from '../ground/random.ts';
+import { A2AError, isA2AError } from '../protocol/errors.ts';
+import type {
+  AgentCard,
+  ListTasksRequest,
+  ListTasksResponse,
+  Message,
+  Part,
+  SendMessageRequest,
+  SendMessageResponse,
+  StreamResponse,
+  Task,
+} from '../protocol/types.ts';
+import { fromJsonRpcError, fromRestError } from '../wire/error-reading.ts';
+import { headerNames, mediaTypes, PROTOCOL_VERSION } from '../wire/headers.ts';
+import { printRequest, readResponse } from '../wire/json-rpc.ts';
+import { operations } from '../wire/operations.ts';
+import type { OperationName, RequestOf, ResponseOf } from '../wire/operations.ts';
+import { restCall } from '../wire/rest.ts';
+import { readEvents } from '../wire/sse.ts';
+import type { Fact, History, Outcome } from './facts.ts';
+import { errorOutcome } from './facts.ts';
+import { REPLICA_HEADER } from './front.ts';
+
+/** How a probe reaches an agent, and where it writes down what it saw. */
+export interface ProbeOptions {
+  /** Of a replica or of a front. */
+  readonly url: string;
+  /** Its name in the history. */
+  readonly observer?: string;
+  readonly history?: History;
+  /** JSON-RPC unless told otherwise. */
+  readonly binding?: 'JSONRPC' | 'HTTP+JSON';
+  /** The caller's name, sent as a bearer token. */
+  readonly caller?: string;
+  /** Which replica stands behind the URL, when it is not a front. */
+  readonly replica?: string;
+  /** How long an unary call may take. 60,000. */
+  readonly timeoutMs?: number;
+}
+
+/** What a send may say beside its text. */
+export interface SendWords {
+  readonly taskId?: string;
+  readonly contextId?: string;
+  readonly messageId?: string;
+  readonly parts?: readonly Part[];
+  readonly referenceTaskIds?: readonly string[];
+  readonly returnImmediately?: boolean;
+  readonly historyLength?: number;
+  readonly key?: string;
+}
+
+/** One item of a stream, with its id. */
+export interface Seen {
+  readonly seq?: number;
+  readonly item: StreamResponse;
+}
+
+/** No answer came, or it broke off: what the call did is unknown. */
+export class LostAnswerError extends Error {
+  override readonly name = 'LostAnswerError';
+}
+
+type RequestHeaders = Readonly<Record<string, string | undefined>>;
+
+/**
+ * A client that hides nothing: it never repeats a call and never connects again by itself, gives the ids of stream items, and writes every
+ * fact it learns into a history. For tests; programs use `connect`.
+ */
+export class Probe {
+  readonly observer: string;
+  readonly #options: ProbeOptions;
+  #endpoint: Promise<string> | undefined;
+
+  constructor(options: ProbeOptions) {
+    this.observer = options.observer ?? options.replica ?? 'probe';
+    this.#options = options;
+  }
+
+  /** The agent's card, as the replica shows it. */
+  async card(): Promise<AgentCard> {
+    const answer = await fetch(new URL('/.well-known/agent-card.json', this.#options.url));
+    return (await answer.json()) as AgentCard; // a card is read as it is: the caller looks at what is in it
+  }
+
+  /** Sends a message; a task, or a bare message when the agent answers so. */
+  async send(text: string, words: SendWords = {}): Promise<SendMessageResponse> {
+    const request = sendRequest(text, words);
+    const seen: { replica?: string } = {};
+    return this.#watched(
+      () => this.call('SendMessage', request, { headers: keyHeader(words), seen }),
+      (outcome) => ({ ...this.#head(seen.replica), kind: 'send', ...named(request.message), outcome }),
+      (response) => ('task' in response ? { kind: 'task', task: response.task } : { kind: 'message' }),
+    );
+  }
+
+  /** Sends a message that must lead to a task. */
+  async sendForTask(text: string, words: SendWords = {}): Promise<Task> {
+    const response = await this.send(text, words);
+    if (!('task' in response)) throw new Error('A task was expected, a message came.');
+    return response.task;
+  }
+
+  /** Reads a task. */
+  get(taskId: string, { historyLength, isFinal = false }: { historyLength?: number; isFinal?: boolean } = {}): Promise<Task> {
+    const seen: { replica?: string } = {};
+    return this.#watched(
+      () => this.call('GetTask', { id: taskId, ...(historyLength === undefined ? {} : { historyLength }) }, { seen }),
+      (outcome) => ({ ...this.#head(seen.replica), kind: 'read', taskId, outcome, isFinal }),
+      (task) => ({ kind: 'task', task }),
+    );
+  }
+
+  /** Cancels a task. */
+  cancel(taskId: string): Promise<Task> {
+    const seen: { replica?: string } = {};
+    return this.#watched(
+      () => this.call('CancelTask', { id: taskId }, { seen }),
+      (outcome) => ({ ...this.#head(seen.replica), kind: 'cancel', taskId, outcome }),
+      (task) => ({ kind: 'task', task }),
+    );
+  }
+
+  /** Lists tasks. */
+  list(request: ListTasksRequest = {}): Promise<ListTasksResponse> {
+    return this.call('ListTasks', request);
+  }
+
+  /** Sends a message and gives the items of its stream; leaving the loop cuts the connection. */
+  async *stream(text: string, words: SendWords & { readonly signal?: AbortSignal } = {}): AsyncGenerator<Seen> {
+    const request = sendRequest(text, words);
+    const seen: { replica?: string } = {};
+    let isSent = false;
+    const sent = (outcome: Outcome): void => {
+      if (!isSent) this.#record({ ...this.#head(seen.replica), kind: 'send', ...named(request.message), outcome });
+      isSent = true;
+    };
+    try {
+      const items = this.items('SendStreamingMessage', request, { headers: keyHeader(words), seen, ...signalOf(words) });
+      for await (const one of items) {
+        if ('task' in one.item) sent({ kind: 'task', task: one.item.task });
+        if ('message' in one.item) sent({ kind: 'message' });
+        yield one;
+      }
+    } catch (error) {
+      sent(outcomeOf(error));
+      throw error;
+    }
+  }
+
+  /** Follows a task; `after` goes on behind that id. */
+  subscribe(taskId: string, { after, signal }: { readonly after?: number; readonly signal?: AbortSignal } = {}): AsyncGenerator<Seen> {
+    const headers = after === undefined ? {} : { [headerNames.lastEventId]: String(after) };
+    return this.items('SubscribeToTask', { id: taskId }, { headers, ...signalOf({ ...(signal ? { signal } : {}) }) });
+  }
+
+  /** Any unary operation. Throws the agent's A2AError, or LostAnswerError. */
+  async call<N extends OperationName>(
+    name: N,
+    request: RequestOf<N>,
+    { headers = {}, seen = {} }: { readonly headers?: RequestHeaders; readonly seen?: { replica?: string } } = {},
+  ): Promise<ResponseOf<N>> {
+    const limit = new AbortController();
+    const timer = systemClock.after(this.#options.timeoutMs ?? 60_000, () => limit.abort());
+    try {
+      const answer = await this.#fetch(name, request, headers, limit.signal);
+      this.#note(seen, answer);
+      const body: unknown = await answer.json();
+      return this.#result(answer, body) as ResponseOf<N>; // the agent's word: what is in it is what the tests look at
+    } catch (error) {
+      throw isA2AError(error) ? error : new LostAnswerError(`No answer to ${name}.`, { cause: error });
+    } finally {
+      timer.cancel();
+    }
+  }
+
+  /** Any streaming operation. An error before the first item throws at once, one after it when it comes; a cut throws LostAnswerError. */
+  async *items<N extends 'SendStreamingMessage' | 'SubscribeToTask'>(
+    name: N,
+    request: RequestOf<N>,
+    {
+      headers = {},
+      seen = {},
+      signal,
+    }: { readonly headers?: RequestHeaders; readonly seen?: { replica?: string }; readonly signal?: AbortSignal } = {},
+  ): AsyncGenerator<Seen> {
+    const cut = new AbortController();
+    const onAbort = (): void => cut.abort();
+    signal?.addEventListener('abort', onAbort, { once: true });
+    const story = this.#tellStream(name, request, headers);
+    try {
+      const answer = await this.#fetch(name, request, headers, cut.signal);
+      this.#note(seen, answer);
+      story.open(seen.replica);
+      if (!answer.headers.get('content-type')?.startsWith(mediaTypes.eventStream)) this.#result(answer, await answer.json());
+      for await (const { data, id } of readEvents(bytesOf(answer))) {
+        const one = { ...(id === undefined ? {} : { seq: Number(id) }), item: this.#itemOf(data) };
+        story.item(one);
+        yield one;
+      }
+      story.close('ended');
+    } catch (error) {
+      story.close(isA2AError(error) ? 'error' : 'cut', isA2AError(error) ? error : undefined);
+      throw isA2AError(error) ? error : new LostAnswerError(`The stream of ${name} broke off.`, { cause: error });
+    } finally {
+      story.close('cut'); // whoever left the loop did it; told already otherwise
+      signal?.removeEventListener('abort', onAbort);
+      cut.abort();
+    }
+  }
+
+  /** Writes the life of one stream into the history. */
+  #tellStream(name: OperationName, request: object, headers: RequestHeaders): StreamStory {
+    let taskId = 'id' in request && typeof request.id === 'string' ? request.id : undefined;
+    const after = headers[headerNames.lastEventId];
+    let replica: string | undefined;
+    let isOpen = false;
+    return {
+      open: (by) => {
+        replica = by;
+        isOpen = true;
+        const how = name === 'SubscribeToTask' ? 'subscribe' : 'send';
+        const cursor = after === undefined ? {} : { after: Number(after) };
+        this.#record({ ...this.#head(replica), kind: 'open', how, ...(taskId === undefined ? {} : { taskId }), ...cursor });
+      },
+      item: ({ seq, item }) => {
+        taskId ??= taskIdOf(item);
+        if (taskId === undefined) return; // a direct message belongs to no task
+        this.#record({ ...this.#head(replica), kind: 'item', taskId, item, ...(seq === undefined ? {} : { seq }) });
+      },
+      close: (how, error) => {
+        if (!isOpen) return;
+        isOpen = false;
+        const more = { ...(taskId === undefined ? {} : { taskId }), ...(error ? { code: error.code } : {}) };
+        this.#record({ ...this.#head(replica), kind: 'close', how, ...more });
+      },
+    };
+  }
+
+  async #fetch(name: OperationName, request: object, headers: RequestHeaders, signal: AbortSignal): Promise<Response> {
+    this.#endpoint ??= this.#findEndpoint();
+    const endpoint = await this.#endpoint;
+    const { caller } = this.#options;
+    const common = { [headerNames.version]: PROTOCOL_VERSION, ...(caller ? { authorization: `Bearer ${caller}` } : {}), ...given(headers) };
+    if (this.#options.binding !== 'HTTP+JSON') {
+      const body = printRequest(1, name, request);
+      return fetch(endpoint, { method: 'POST', body, headers: { ...common, [headerNames.contentType]: mediaTypes.json }, signal });
+    }
+    // the table's rows are typed one by one, the request by its caller: here both are only printed
+    const { method, path, body } = restCall(operations[name], request as RequestOf<typeof name>);
+    const typed = body === undefined ? common : { ...common, [headerNames.contentType]: mediaTypes.a2aJson };
+    return fetch(`${endpoint}${path}`, { method, headers: typed, signal, ...(body === undefined ? {} : { body }) });
+  }
+
+  /** The binding's path is the card's, its host the one this probe was given: a card names the front, a probe may want one replica. */
+  async #findEndpoint(): Promise<string> {
+    const wanted = this.#options.binding ?? 'JSONRPC';
+    const found = (await this.card()).supportedInterfaces.find((one) => one.protocolBinding === wanted);
+    if (!found) throw new Error(`The card has no interface ${wanted}.`);
+    return new URL(new URL(found.url).pathname, this.#options.url).href.replace(/(?<=[^/])\/$/, '');
+  }
+
+  #result(answer: Response, body: unknown): unknown {
+    if (this.#options.binding !== 'HTTP+JSON') return readResponse(body, 1);
+    if (!answer.ok) throw fromRestError({ status: answer.status, body, retryAfter: answer.headers.get('retry-after') });
+    return body;
+  }
+
+  #itemOf(data: string): StreamResponse {
+    const json: unknown = JSON.parse(data);
+    const isError = typeof json === 'object' && json !== null && 'error' in json;
+    if (isError) throw this.#options.binding === 'HTTP+JSON' ? fromRestError({ status: 200, body: json }) : fromJsonRpcError(json.error);
+    const item = this.#options.binding === 'HTTP+JSON' ? json : readResponse(json, 1);
+    return item as StreamResponse; // the agent's word, as above
+  }
+
+  #note(seen: { replica?: string }, answer: Response): void {
+    const replica = answer.headers.get(REPLICA_HEADER) ?? this.#options.replica;
+    if (replica !== undefined) seen.replica = replica;
+  }
+
+  #head(replica: string | undefined): { readonly at: number; readonly observer: string; readonly replica?: string } {
+    return { at: systemClock.wall(), observer: this.observer, ...(replica === undefined ? {} : { replica }) };
+  }
+
+  #record(fact: Fact): void {
+    this.#options.history?.record(fact);
+  }
+
+  async #watched<Result>(
+    ask: () => Promise<Result>,
+    factOf: (outcome: Outcome) => Fact,
+    told: (result: Result) => Outcome,
+  ): Promise<Result> {
+    try {
+      const result = await ask();
+      this.#record(factOf(told(result)));
+      return result;
+    } catch (error) {
+      this.#record(factOf(outcomeOf(error)));
+      throw error;
+    }
+  }
+}
+
+interface StreamStory {
+  open(replica: string | undefined): void;
+  item(one: Seen): void;
+  close(how: 'ended' | 'cut' | 'error', error?: A2AError): void;
+}
+
+function outcomeOf(error: unknown): Outcome {
+  return isA2AError(error) ? errorOutcome(error) : { kind: 'lost', why: error instanceof Error ? error.message : String(error) };
+}
+
+function sendRequest(text: string, words: SendWords): SendMessageRequest {
+  const { taskId, contextId, messageId = systemRandom.uuid(), parts = [{ text }], referenceTaskIds } = words;
+  const message: Message = {
+    messageId,
+    role: 'ROLE_USER',
+    parts,
+    ...(taskId === undefined ? {} : { taskId }),
+    ...(contextId === undefined ? {} : { contextId }),
+    ...(referenceTaskIds === undefined ? {} : { referenceTaskIds }),
+  };
+  const { returnImmediately, historyLength } = words;
+  const configuration = {
+    ...(returnImmediately === undefined ? {} : { returnImmediately }),
+    ...(historyLength === undefined ? {} : { historyLength }),
+  };
+  return { message, ...(Object.keys(configuration).length > 0 ? { configuration } : {}) };
+}
+
+function named({ messageId, taskId }: Message): { readonly messageId: string; readonly taskId?: string } {
+  return { messageId, ...(taskId === undefined ? {} : { taskId }) };
+}
+
+function keyHeader({ key }: SendWords): RequestHeaders {
+  return key === undefined ? {} : { [headerNames.idempotencyKey]: key };
+}
+
+function signalOf({ signal }: { readonly signal?: AbortSignal }): { readonly signal?: AbortSignal } {
+  return signal ? { signal } : {};
+}
+
+function given(headers: RequestHeaders): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).filter((entry): entry is [string, string] => entry[1] !== undefined));
+}
+
+/** Which task an item is about; a direct message is about none. */
+export function taskIdOf(item: StreamResponse): string | undefined {
+  if ('task' in item) return item.task.id;
+  if ('statusUpdate' in item) return item.statusUpdate.taskId;
+  return 'artifactUpdate' in item ? item.artifactUpdate.taskId : undefined;
+}
+
+async function* bytesOf(answer: Response): AsyncGenerator<Uint8Array> {
+  if (!answer.body) return;
+  const reader = answer.body.getReader();
+  try {
+    for (let piece = await reader.read(); !piece.done; piece = await reader.read()) yield piece.value;
+  } finally {
+    await reader.cancel().catch(() => undefined); // the connection may be gone already
+  }
+}
