@@ -81,10 +81,9 @@ function copyObject(value: Readonly<Record<string, unknown>>, path: string, dept
   return copy;
 }
 
-// also where a cycle ends
+// also where a cycle ends; the path would name every level
 function tooDeep(path: string): A2AError {
-  const top = /^[^.[]+(?:\[\d+\])?(?:\.[^.[]+)?/.exec(path)?.[0] ?? path;
-  return badContent(top, `must not be nested deeper than ${VALUE_DEPTH_MAX} levels (or is it a cycle?)`);
+  return badContent(`${path.slice(0, 40)}…`, `must not be nested deeper than ${VALUE_DEPTH_MAX} levels (or is it a cycle?)`);
 }
 
 function nameOf(value: unknown): string {

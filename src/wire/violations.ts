@@ -26,9 +26,12 @@ export function within(found: Violations, from: number, step: string | number): 
 
 const plainName = /^[A-Za-z_$][\w$-]{0,63}$/;
 const stepLengthMax = 64;
+const pathLengthMax = 256;
 
 function join(step: string | number, path: string): string {
   const isPlain = typeof step === 'string' && plainName.test(step);
   const head = isPlain ? step : typeof step === 'number' ? `[${step}]` : `[${JSON.stringify(step.slice(0, stepLengthMax))}]`;
+  // a path of many long names would make the answer longer than the request; its beginning is what helps
+  if (path.length > pathLengthMax) return `${head}…`;
   return path === '' || path.startsWith('[') ? head + path : `${head}.${path}`;
 }
