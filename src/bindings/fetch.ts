@@ -1,0 +1,71 @@
+import { collectBody } from '../wire/json.ts';
+import type { Exchange, Reply, Router } from './exchange.ts';
+import { NOWHERE, tidyBase, tidyPrefix, withoutPrefix } from './paths.ts';
+
+/** Where a fetch handler stands. */
+export interface FetchOptions {
+  /** Path below which the agent answers, `/agents/greeter`; the root unless given. A framework that strips its own prefix needs none here. */
+  readonly prefix?: string;
+  /** Where callers reach this mount, prefix included. Without it the card names the origin of the request's URL. */
+  readonly publicUrl?: string;
+}
+
+/** A handler of web-standard requests: Hono, Bun, Deno, Workers, Next. */
+export type FetchHandler = (request: Request) => Promise<Response>;
+
+/** The router for whoever speaks `Request` and `Response`. */
+export function createFetch(router: Router, options: FetchOptions = {}): FetchHandler {
+  const prefix = tidyPrefix(options.prefix);
+  const publicBase = options.publicUrl === undefined ? undefined : tidyBase(options.publicUrl);
+  return async (request) => {
+    const url = new URL(request.url);
+    const path = withoutPrefix(url.pathname, prefix) ?? NOWHERE;
+    const gone = new AbortController();
+    const hangUp = (): void => gone.abort();
+    if (request.signal.aborted) hangUp();
+    else request.signal.addEventListener('abort', hangUp, { once: true });
+    const reply = await router(toExchange(request, { url, path, base: publicBase ?? url.origin + prefix, signal: gone.signal }));
+    return request.method === 'HEAD' ? toResponse({ status: reply.status, headers: reply.headers }, hangUp) : toResponse(reply, hangUp);
+  };
+}
+
+interface Place {
+  readonly url: URL;
+  readonly path: string;
+  readonly base: string;
+  readonly signal: AbortSignal;
+}
+
+function toExchange(request: Request, { url, path, base, signal }: Place): Exchange {
+  return {
+    method: request.method,
+    path,
+    base,
+    query: url.searchParams,
+    signal,
+    header: (name) => request.headers.get(name) ?? undefined,
+    body: async (bytesMax) => (request.body ? collectBody(request.body, bytesMax) : new Uint8Array()),
+  };
+}
+
+function toResponse({ status, headers, body }: Reply, hangUp: () => void): Response {
+  if (typeof body !== 'object') return new Response(body ?? null, { status, headers });
+  return new Response(toWebStream(body, hangUp), { status, headers });
+}
+
+// pulled by its reader: nothing is made before somebody takes it (P11)
+function toWebStream(body: AsyncIterable<string>, hangUp: () => void): ReadableStream<Uint8Array> {
+  const pieces = body[Symbol.asyncIterator]();
+  const utf8 = new TextEncoder();
+  return new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      const { done, value } = await pieces.next();
+      if (done === true) controller.close();
+      else controller.enqueue(utf8.encode(value));
+    },
+    async cancel() {
+      hangUp(); // first: it ends the wait that `return` would have to wait for
+      await pieces.return?.();
+    },
+  });
+}

@@ -1,0 +1,64 @@
+import type { A2AError } from '../protocol/errors.ts';
+import { methodNotFound } from '../protocol/errors.ts';
+import { errorTable } from '../wire/error-table.ts';
+import { toA2AError, toRestError } from '../wire/errors.ts';
+import { headerNames, mediaTypes, requireContentType } from '../wire/headers.ts';
+import type { JsonRpcId } from '../wire/json-rpc.ts';
+import { parseRequest, printError, printResult } from '../wire/json-rpc.ts';
+import { operationNamed } from '../wire/operations.ts';
+import type { BindingParts, Performed } from './calls.ts';
+import { identifyCaller, perform } from './calls.ts';
+import type { Exchange, Reply } from './exchange.ts';
+import { challenge } from './replies.ts';
+import { printStream, streamHeaders } from './streams.ts';
+import { requireVersion } from './version.ts';
+
+/** Answers one JSON-RPC request (behaviour.md 6.2). */
+export async function answerJsonRpc(parts: BindingParts, exchange: Exchange): Promise<Reply> {
+  const reference = parts.random.uuid();
+  const toError = (thrown: unknown): A2AError => toA2AError(thrown, { referenceId: reference, logger: parts.logger });
+  let id: JsonRpcId = null;
+  try {
+    // before the body, so that a stranger costs no more than a few headers
+    const caller = await identifyCaller(exchange, parts.identify);
+    requireContentType(exchange.header(headerNames.contentType), [mediaTypes.json]);
+    const request = parseRequest(await exchange.body(parts.bodyBytesMax));
+    ({ id } = request);
+    if (request.kind === 'refused') throw request.error;
+    requireVersion(exchange);
+    const operation = operationNamed(request.method);
+    if (!operation) throw methodNotFound(printable(request.method));
+    return print(parts, id, toError, await perform(parts, { exchange, caller, operation, json: request.params, reference }));
+  } catch (thrown) {
+    return refuse(id, toError(thrown));
+  }
+}
+
+function print(parts: BindingParts, id: JsonRpcId, toError: (thrown: unknown) => A2AError, done: Performed): Reply {
+  if (done.kind === 'value') {
+    const headers = { ...done.headers, 'content-type': mediaTypes.json };
+    return { status: 200, headers, body: printResult(id, JSON.stringify(done.value)) };
+  }
+  const printer = {
+    item: (json: string): string => printResult(id, json),
+    error: (thrown: unknown): string => printError(id, toError(thrown)),
+  };
+  const body = printStream(done.items, { clock: parts.clock, release: done.release, printer });
+  return { status: 200, headers: { ...done.headers, ...streamHeaders }, body };
+}
+
+/** HTTP 200 with an error object, but for who may not call at all (AMB-27). */
+function refuse(id: JsonRpcId, error: A2AError): Reply {
+  const isAboutCaller = error.code === 'UNAUTHENTICATED' || error.code === 'PERMISSION_DENIED';
+  return {
+    status: isAboutCaller ? errorTable[error.code].http : 200,
+    headers: { ...toRestError(error).headers, ...challenge(error), 'content-type': mediaTypes.json },
+    body: printError(id, error),
+  };
+}
+
+// a method nobody knows is told back to help, not to be carried about
+function printable(method: string): string {
+  const short = method.slice(0, 64).replace(/[^\x20-\x7e]/g, '?');
+  return short.length < method.length ? `${short}…` : short;
+}

@@ -1,0 +1,124 @@
+import type { Clock } from '../ground/clock.ts';
+import type { StreamItem } from '../operations/call.ts';
+import { mediaTypes } from '../wire/headers.ts';
+import { HEARTBEAT, HEARTBEAT_MS, printEvent } from '../wire/sse.ts';
+
+/** Headers of a stream: no cache keeps it, no proxy collects it before passing it on (AMB-13). */
+export const streamHeaders: Readonly<Record<string, string>> = {
+  'content-type': mediaTypes.eventStream,
+  'cache-control': 'no-cache',
+  'x-accel-buffering': 'no',
+};
+
+/** How a binding prints what a stream carries. */
+export interface StreamPrinter {
+  /** The JSON of one event, around the JSON of its item. */
+  item(json: string): string;
+  /** The JSON of the one event that tells an error, after which the stream closes (AMB-12). */
+  error(thrown: unknown): string;
+}
+
+/** What a printed stream needs. */
+export interface StreamParts {
+  readonly clock: Clock;
+  readonly printer: StreamPrinter;
+  /** Called once, when the stream is over, however it ended. */
+  readonly release: () => void;
+}
+
+/** The items as the text of Server-Sent Events: each with its cursor as `id:`, heartbeats while nothing happens. */
+export function printStream(items: AsyncIterable<StreamItem>, parts: StreamParts): AsyncIterable<string> {
+  return { [Symbol.asyncIterator]: () => new PrintedStream(items[Symbol.asyncIterator](), parts) };
+}
+
+type Arrival =
+  | { readonly kind: 'item'; readonly item: StreamItem }
+  | { readonly kind: 'end' }
+  | { readonly kind: 'error'; readonly thrown: unknown };
+
+const finished: IteratorReturnResult<undefined> = { done: true, value: undefined };
+
+/**
+ * Written out and not as a generator, because a heartbeat has to go out while the next item is awaited, and because a stream that its reader
+ * left is told so at once even then.
+ */
+class PrintedStream implements AsyncIterator<string, undefined> {
+  readonly #items: AsyncIterator<StreamItem>;
+  readonly #parts: StreamParts;
+  #isOver = false;
+  /** An item was asked for and has not been given out. */
+  #isAsking = false;
+  #arrival: Arrival | undefined;
+  /** Wakes the reader that waits in `next`. */
+  #wake: (() => void) | undefined;
+
+  constructor(items: AsyncIterator<StreamItem>, parts: StreamParts) {
+    this.#items = items;
+    this.#parts = parts;
+  }
+
+  async next(): Promise<IteratorResult<string, undefined>> {
+    if (this.#isOver) return finished;
+    if (!this.#isAsking) this.#ask();
+    if (!this.#arrival) await this.#arrivalOrHeartbeat();
+    // read anew: it changed while we waited
+    if (this.#hasEnded()) return finished;
+    const arrival = this.#arrival;
+    if (!arrival) return { done: false, value: HEARTBEAT };
+    this.#arrival = undefined;
+    this.#isAsking = false;
+    return this.#print(arrival);
+  }
+
+  async return(): Promise<IteratorReturnResult<undefined>> {
+    if (this.#isOver) return finished;
+    this.#end();
+    this.#wake?.();
+    await this.#items.return?.();
+    return finished;
+  }
+
+  #hasEnded(): boolean {
+    return this.#isOver;
+  }
+
+  #ask(): void {
+    this.#isAsking = true;
+    const arrive = (arrival: Arrival): void => {
+      this.#arrival = arrival;
+      this.#wake?.();
+    };
+    this.#items.next().then(
+      ({ done, value }: IteratorResult<StreamItem>) =>
+        arrive(done === true ? { kind: 'end' } : { kind: 'item', item: value as StreamItem }), // not done: it is an item
+      (thrown: unknown) => arrive({ kind: 'error', thrown }),
+    );
+  }
+
+  #arrivalOrHeartbeat(): Promise<void> {
+    return new Promise((resolve) => {
+      const settle = (): void => {
+        timer.cancel();
+        this.#wake = undefined;
+        resolve();
+      };
+      const timer = this.#parts.clock.after(HEARTBEAT_MS, settle);
+      this.#wake = settle;
+    });
+  }
+
+  #print(arrival: Arrival): IteratorResult<string, undefined> {
+    const { printer } = this.#parts;
+    if (arrival.kind === 'item') {
+      const { item, seq } = arrival.item;
+      return { done: false, value: printEvent(printer.item(JSON.stringify(item)), seq) };
+    }
+    this.#end();
+    return arrival.kind === 'end' ? finished : { done: false, value: printEvent(printer.error(arrival.thrown)) };
+  }
+
+  #end(): void {
+    this.#isOver = true;
+    this.#parts.release();
+  }
+}
