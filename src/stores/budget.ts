@@ -21,6 +21,11 @@ export class Budget {
     return this.#isTouched ? this.#entries : Math.max(1, this.#entries);
   }
 
+  /** How many rows of this size would fit. */
+  guess(bytesEach: number): number {
+    return Math.ceil(this.#bytes / Math.max(1, bytesEach));
+  }
+
   /** Takes rows in order until one does not fit. Undefined if not even the first fits: that is not the same as "there is none". */
   take(rows: Iterable<EntryRow>): readonly EntryRow[] | undefined {
     const taken: EntryRow[] = [];

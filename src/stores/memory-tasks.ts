@@ -2,6 +2,7 @@ import type { EntryRow, Scope } from '../log/entry.ts';
 import type { KeyRecord } from '../log/rules/accept.ts';
 import type { Change } from '../log/rules/change.ts';
 import { isDue } from '../log/rules/change.ts';
+import { isPurgeable } from '../log/rules/settle.ts';
 import type { TaskRow } from '../log/store.ts';
 import { isTerminal } from '../protocol/states.ts';
 import { Heap } from './heap.ts';
@@ -67,7 +68,7 @@ export class MemoryTasks {
 
   /** Ended tasks past their retention, the oldest first. */
   expired(limit: number, now: number): readonly MemoryTask[] {
-    return this.#retained.select(limit, ({ row }) => (isDue(row, now) ? 'take' : 'stop'));
+    return this.#retained.select(limit, ({ row }) => (isPurgeable(row, now) ? 'take' : 'stop'));
   }
 
   /** Writes a change: row, entries and key together, in one turn of the loop. */

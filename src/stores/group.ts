@@ -1,0 +1,123 @@
+import type { Clock } from '../ground/clock.ts';
+import { sleep } from '../ground/clock.ts';
+import type { Random } from '../ground/random.ts';
+import { BATCH_BYTES_MAX, BATCH_ENTRIES_MAX, StoreError } from '../log/store.ts';
+import { setImmediate } from 'node:timers';
+
+/** What a verb brings into a group: how much it writes at most, and what it does inside the transaction. */
+export interface Work<Session, Result> {
+  readonly entries: number;
+  readonly bytes: number;
+  run(session: Session): Result;
+}
+
+/** What became of one member of a group that was committed. */
+export type Outcome = { readonly kind: 'done'; readonly result: unknown } | { readonly kind: 'failed'; readonly error: unknown };
+
+/** What a group needs of its store. */
+export interface GroupParts<Session> {
+  readonly clock: Clock;
+  readonly random: Random;
+  /** Runs all in one transaction and answers once its commit is known; an outcome for each, or it throws and nothing is written. */
+  commit(members: readonly Work<Session, unknown>[]): readonly Outcome[];
+  /** `busy` passes, `content` is one member's fault, `failed` is nobody's and hits all. */
+  judge(error: unknown): 'busy' | 'content' | 'failed';
+  toStoreError(error: unknown): StoreError;
+  readonly busyMessage: string;
+}
+
+interface Member<Session> extends Work<Session, unknown> {
+  readonly since: number;
+  resolve(result: unknown): void;
+  reject(error: unknown): void;
+}
+
+/** How long a verb waits for the lock before it says UNAVAILABLE. */
+export const BUSY_MS_MAX = 5_000;
+
+/**
+ * Group commit: one commit, and so one wait for the disk, for all verbs that wait when the last one has returned. There is no timer: a
+ * lone verb goes at the end of the present turn of the loop, and the more come, the larger the groups.
+ */
+export class Group<Session> {
+  readonly #parts: GroupParts<Session>;
+  #waiting: Member<Session>[] = [];
+  #draining: Promise<void> | undefined;
+  #isStopped = false;
+
+  constructor(parts: GroupParts<Session>) {
+    this.#parts = parts;
+  }
+
+  add<Result>(work: Work<Session, Result>): Promise<Result> {
+    if (this.#isStopped) return Promise.reject(new StoreError('unavailable', 'The store is stopped.'));
+    return new Promise((resolve, reject) => {
+      // the result of a member is what its own run gave
+      const done = (result: unknown): void => resolve(result as Result);
+      this.#waiting.push({ ...work, since: this.#parts.clock.monotonic(), resolve: done, reject });
+      this.#draining ??= this.#drain();
+    });
+  }
+
+  /** Resolves when all that was added is settled. */
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    await this.#draining;
+  }
+
+  async #drain(): Promise<void> {
+    while (this.#waiting.length > 0) {
+      // once around the loop: sockets are read between two commits, and what they bring joins the next one
+      await new Promise<void>((resolve) => setImmediate(resolve));
+      await this.#commit(this.#take());
+    }
+    this.#draining = undefined;
+  }
+
+  #take(): readonly Member<Session>[] {
+    let [count, entries, bytes] = [0, 0, 0];
+    for (const member of this.#waiting) {
+      entries += member.entries;
+      bytes += member.bytes;
+      if (count > 0 && (entries > BATCH_ENTRIES_MAX || bytes > BATCH_BYTES_MAX)) break;
+      count += 1;
+    }
+    return this.#waiting.splice(0, count);
+  }
+
+  async #commit(members: readonly Member<Session>[]): Promise<void> {
+    try {
+      const outcomes = this.#parts.commit(members);
+      members.forEach((member, index) => settle(member, outcomes[index]));
+    } catch (error) {
+      await this.#recover(members, error);
+    }
+  }
+
+  async #recover(members: readonly Member<Session>[], error: unknown): Promise<void> {
+    const judgement = this.#parts.judge(error);
+    if (judgement === 'busy') {
+      await this.#waitForLock(members);
+    } else if (judgement === 'content' && members.length > 1) {
+      // one bad task never fails its neighbours: alone, only the culprit fails again
+      for (const member of members) await this.#commit([member]);
+    } else {
+      for (const member of members) member.reject(this.#parts.toStoreError(error));
+    }
+  }
+
+  /** Nothing was written. The members go to the front again, but for those that have waited long enough. */
+  async #waitForLock(members: readonly Member<Session>[]): Promise<void> {
+    const { clock, random, busyMessage } = this.#parts;
+    const isLate = (member: Member<Session>): boolean => clock.monotonic() - member.since >= BUSY_MS_MAX;
+    for (const member of members) if (isLate(member)) member.reject(new StoreError('unavailable', busyMessage));
+    this.#waiting.unshift(...members.filter((member) => !isLate(member)));
+    // by chance, so that many processes do not ask for the lock in step
+    await sleep(clock, 1 + 4 * random.fraction());
+  }
+}
+
+function settle<Session>(member: Member<Session>, outcome: Outcome | undefined): void {
+  if (outcome?.kind === 'done') member.resolve(outcome.result);
+  else member.reject(outcome?.error);
+}
