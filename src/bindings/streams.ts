@@ -1,5 +1,6 @@
 import type { Clock } from '../ground/clock.ts';
 import type { StreamItem } from '../operations/call.ts';
+import type { StreamResponse } from '../protocol/types.ts';
 import { mediaTypes } from '../wire/headers.ts';
 import { HEARTBEAT, HEARTBEAT_MS, printEvent } from '../wire/sse.ts';
 
@@ -111,7 +112,7 @@ class PrintedStream implements AsyncIterator<string, undefined> {
     const { printer } = this.#parts;
     if (arrival.kind === 'item') {
       const { item, seq } = arrival.item;
-      return { done: false, value: printEvent(printer.item(JSON.stringify(item)), seq) };
+      return { done: false, value: printEvent(printer.item(jsonOf(item)), seq) };
     }
     this.#end();
     return arrival.kind === 'end' ? finished : { done: false, value: printEvent(printer.error(arrival.thrown)) };
@@ -121,4 +122,15 @@ class PrintedStream implements AsyncIterator<string, undefined> {
     this.#isOver = true;
     this.#parts.release();
   }
+}
+
+// the streams of a task on one replica share its items, so each is printed once for all of them
+const printed = new WeakMap<StreamResponse, string>();
+
+function jsonOf(item: StreamResponse): string {
+  const known = printed.get(item);
+  if (known !== undefined) return known;
+  const json = JSON.stringify(item);
+  printed.set(item, json);
+  return json;
 }

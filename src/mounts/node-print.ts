@@ -1,0 +1,150 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Reply } from '../bindings/exchange.ts';
+import type { Clock } from '../ground/clock.ts';
+
+/** How replies are printed. */
+export interface PrintOptions {
+  readonly clock: Clock;
+  /** A socket that takes nothing for so long is destroyed. */
+  readonly stallMs: number;
+  /** The connection is not kept after this reply. */
+  readonly isLast: boolean;
+}
+
+// A caller that is still sending when its answer is out (a body too large, or refused unread) would get a reset instead of the answer if
+// the connection closed at once. So long, and so many bytes, are read and dropped first.
+const LINGER_MS = 1_000;
+const LINGER_BYTES_MAX = 64 * 1024 * 1024;
+
+// Enough to make a system call worth it; little enough that a reader which takes a kilobyte a second is never seen as one that takes nothing.
+const PIECE_LENGTH_MAX = 64 * 1024;
+
+/** Prints a reply to the socket; resolves when all is handed over or the caller is gone. Never rejects for what the caller does. */
+export async function print(reply: Reply, request: IncomingMessage, response: ServerResponse, options: PrintOptions): Promise<void> {
+  const { status, body = '' } = reply;
+  if (response.destroyed || response.writableEnded) return drop(body);
+  const headers: Record<string, string | number> = { ...reply.headers };
+  const isUnread = !request.complete;
+  if (options.isLast || isUnread) headers['connection'] = 'close';
+  if (typeof body === 'string' && status !== 204 && status !== 304) headers['content-length'] = Buffer.byteLength(body);
+  response.writeHead(status, headers);
+  if (typeof body !== 'string') {
+    response.flushHeaders(); // the caller learns at once that the stream is open
+    if (!(await writeAll(body, response, options))) return;
+  } else if (body.length > PIECE_LENGTH_MAX) {
+    if (!(await writeAll(piecesOf(body), response, options))) return;
+  } else if (!isUnread) {
+    response.end(body); // headers and body in one system call
+    return watchEnd(response, options);
+  } else response.write(body);
+  if (isUnread) await readRest(request, options.clock);
+  response.end();
+  watchEnd(response, options);
+}
+
+async function drop(body: string | AsyncIterable<string>): Promise<void> {
+  if (typeof body !== 'string') await body[Symbol.asyncIterator]().return?.();
+}
+
+async function* piecesOf(text: string): AsyncGenerator<string> {
+  // a cut through a surrogate pair would be written as two broken halves
+  for (let at = 0; at < text.length;) {
+    const end = at + PIECE_LENGTH_MAX;
+    const unit = text.charCodeAt(end - 1);
+    const next = unit >= 0xd800 && unit <= 0xdbff ? end + 1 : end;
+    yield text.slice(at, next);
+    at = next;
+  }
+}
+
+/** False when the socket closed first; the body is told so, by its `return`. */
+async function writeAll(body: AsyncIterable<string>, response: ServerResponse, options: PrintOptions): Promise<boolean> {
+  const out = new Joiner(response);
+  for await (const piece of body) {
+    if (response.destroyed) return false;
+    out.add(piece);
+    if (response.writableNeedDrain && !(await hasDrained(response, options))) return false;
+  }
+  out.flush();
+  return !response.destroyed;
+}
+
+/** Pieces that are ready in the same turn of the event loop go out with one write: a fast stream costs a system call a batch, not an event. */
+class Joiner {
+  readonly #response: ServerResponse;
+  #waiting = '';
+
+  constructor(response: ServerResponse) {
+    this.#response = response;
+  }
+
+  add(piece: string): void {
+    if (this.#waiting === '') process.nextTick(() => this.flush()); // it runs when all promises that are settled now have been seen
+    this.#waiting += piece;
+    if (this.#waiting.length >= PIECE_LENGTH_MAX) this.flush();
+  }
+
+  flush(): void {
+    if (this.#waiting === '' || this.#response.destroyed) return;
+    const text = this.#waiting;
+    this.#waiting = '';
+    this.#response.write(text);
+  }
+}
+
+/** True when the socket took what was written, false when it closed or took nothing for `stallMs`. */
+function hasDrained(response: ServerResponse, options: PrintOptions): Promise<boolean> {
+  if (response.destroyed) return Promise.resolve(false);
+  return new Promise((resolve) => {
+    const stall = watchStall(response, options);
+    const settle = (): void => {
+      response.off('drain', settle).off('close', settle);
+      stall.stop();
+      resolve(!response.destroyed);
+    };
+    response.on('drain', settle).on('close', settle);
+  });
+}
+
+/** After the last write: nearly always the kernel has taken all of it at once, and there is nothing to watch. */
+function watchEnd(response: ServerResponse, options: PrintOptions): void {
+  if (!response.socket || response.socket.writableLength === 0) return;
+  const stall = watchStall(response, options);
+  response.once('finish', stall.stop).once('close', stall.stop);
+}
+
+/**
+ * Destroys a socket that takes nothing: its reader would hold its memory, and its turn among the open streams, for ever (P11). One that is
+ * merely slow is left alone.
+ */
+function watchStall(response: ServerResponse, { clock, stallMs }: PrintOptions): { readonly stop: () => void } {
+  const taken = (): number => (response.socket ? response.socket.bytesWritten - response.socket.writableLength : 0);
+  let before = taken();
+  const look = (): void => {
+    const now = taken();
+    if (now === before) return void response.destroy();
+    before = now;
+    timer = clock.after(stallMs, look);
+  };
+  let timer = clock.after(stallMs, look);
+  return { stop: () => timer.cancel() };
+}
+
+/** Reads and drops what the caller still sends, until it has sent all, or for a moment. */
+function readRest(request: IncomingMessage, clock: Clock): Promise<void> {
+  return new Promise((resolve) => {
+    let dropped = 0;
+    const settle = (): void => {
+      timer.cancel();
+      request.off('data', count).off('end', settle).off('close', settle);
+      resolve();
+    };
+    const count = (chunk: Uint8Array): void => {
+      dropped += chunk.length;
+      if (dropped > LINGER_BYTES_MAX) settle();
+    };
+    const timer = clock.after(LINGER_MS, settle);
+    request.on('data', count).once('end', settle).once('close', settle).resume();
+    if (request.complete && request.readableEnded) settle();
+  });
+}
