@@ -8,7 +8,8 @@ export type Outcome =
   | { readonly kind: 'error'; readonly code: ErrorCode; readonly metadata: Readonly<Record<string, string>> }
   | { readonly kind: 'lost'; readonly why: string };
 
-interface FactHead {
+/** What every fact tells. */
+export interface FactHead {
   /** Epoch milliseconds at which the observer learned it. */
   readonly at: number;
   /** Who saw it; one that follows a task over several connections keeps its name. */
@@ -73,8 +74,13 @@ export interface KillFact extends FactHead {
   readonly holding: readonly string[];
 }
 
+/** A replica was told to leave (SIGTERM): it may end streams without an end event. */
+export interface LeaveFact extends FactHead {
+  readonly kind: 'leave';
+}
+
 /** Something that a client, or the hand that kills, knows for certain. */
-export type Fact = SendFact | OpenFact | ItemFact | CloseFact | CancelFact | ReadFact | KillFact;
+export type Fact = SendFact | OpenFact | ItemFact | CloseFact | CancelFact | ReadFact | KillFact | LeaveFact;
 
 /** Everything that was seen, in the order in which it was seen. */
 export class History {

@@ -19,7 +19,7 @@ import { operations } from '../wire/operations.ts';
 import type { OperationName, RequestOf, ResponseOf } from '../wire/operations.ts';
 import { restCall } from '../wire/rest.ts';
 import { readEvents } from '../wire/sse.ts';
-import type { Fact, History, Outcome } from './facts.ts';
+import type { Fact, FactHead, History, Outcome } from './facts.ts';
 import { errorOutcome } from './facts.ts';
 import { REPLICA_HEADER } from './front.ts';
 
@@ -63,6 +63,13 @@ export class LostAnswerError extends Error {
   override readonly name = 'LostAnswerError';
 }
 
+/** How a stream is opened. */
+export interface StreamWords {
+  /** The reader's name in the history; a reader that connects again keeps it. Each stream has a new one by itself. */
+  readonly reader?: string;
+  readonly signal?: AbortSignal;
+}
+
 type RequestHeaders = Readonly<Record<string, string | undefined>>;
 
 /**
@@ -73,6 +80,7 @@ export class Probe {
   readonly observer: string;
   readonly #options: ProbeOptions;
   #endpoint: Promise<string> | undefined;
+  #readers = 0;
 
   constructor(options: ProbeOptions) {
     this.observer = options.observer ?? options.replica ?? 'probe';
@@ -129,7 +137,7 @@ export class Probe {
   }
 
   /** Sends a message and gives the items of its stream; leaving the loop cuts the connection. */
-  async *stream(text: string, words: SendWords & { readonly signal?: AbortSignal } = {}): AsyncGenerator<Seen> {
+  async *stream(text: string, words: SendWords & StreamWords = {}): AsyncGenerator<Seen> {
     const request = sendRequest(text, words);
     const seen: { replica?: string } = {};
     let isSent = false;
@@ -138,7 +146,7 @@ export class Probe {
       isSent = true;
     };
     try {
-      const items = this.items('SendStreamingMessage', request, { headers: keyHeader(words), seen, ...signalOf(words) });
+      const items = this.items('SendStreamingMessage', request, { headers: keyHeader(words), seen, ...readerOf(words) });
       for await (const one of items) {
         if ('task' in one.item) sent({ kind: 'task', task: one.item.task });
         if ('message' in one.item) sent({ kind: 'message' });
@@ -151,9 +159,9 @@ export class Probe {
   }
 
   /** Follows a task; `after` goes on behind that id. */
-  subscribe(taskId: string, { after, signal }: { readonly after?: number; readonly signal?: AbortSignal } = {}): AsyncGenerator<Seen> {
+  subscribe(taskId: string, { after, ...words }: StreamWords & { readonly after?: number } = {}): AsyncGenerator<Seen> {
     const headers = after === undefined ? {} : { [headerNames.lastEventId]: String(after) };
-    return this.items('SubscribeToTask', { id: taskId }, { headers, ...signalOf({ ...(signal ? { signal } : {}) }) });
+    return this.items('SubscribeToTask', { id: taskId }, { headers, ...words });
   }
 
   /** Any unary operation. Throws the agent's A2AError, or LostAnswerError. */
@@ -180,16 +188,12 @@ export class Probe {
   async *items<N extends 'SendStreamingMessage' | 'SubscribeToTask'>(
     name: N,
     request: RequestOf<N>,
-    {
-      headers = {},
-      seen = {},
-      signal,
-    }: { readonly headers?: RequestHeaders; readonly seen?: { replica?: string }; readonly signal?: AbortSignal } = {},
+    { headers = {}, seen = {}, ...words }: StreamWords & { readonly headers?: RequestHeaders; readonly seen?: { replica?: string } } = {},
   ): AsyncGenerator<Seen> {
     const cut = new AbortController();
     const onAbort = (): void => cut.abort();
-    signal?.addEventListener('abort', onAbort, { once: true });
-    const story = this.#tellStream(name, request, headers);
+    words.signal?.addEventListener('abort', onAbort, { once: true });
+    const story = this.#tellStream(name, request, { headers, reader: words.reader ?? `${this.observer}#${++this.#readers}` });
     try {
       const answer = await this.#fetch(name, request, headers, cut.signal);
       this.#note(seen, answer);
@@ -206,35 +210,40 @@ export class Probe {
       throw isA2AError(error) ? error : new LostAnswerError(`The stream of ${name} broke off.`, { cause: error });
     } finally {
       story.close('cut'); // whoever left the loop did it; told already otherwise
-      signal?.removeEventListener('abort', onAbort);
+      words.signal?.removeEventListener('abort', onAbort);
       cut.abort();
     }
   }
 
   /** Writes the life of one stream into the history. */
-  #tellStream(name: OperationName, request: object, headers: RequestHeaders): StreamStory {
+  #tellStream(
+    name: OperationName,
+    request: object,
+    { headers, reader }: { readonly headers: RequestHeaders; readonly reader: string },
+  ): StreamStory {
     let taskId = 'id' in request && typeof request.id === 'string' ? request.id : undefined;
     const after = headers[headerNames.lastEventId];
     let replica: string | undefined;
     let isOpen = false;
+    const head = (): FactHead => ({ ...this.#head(replica), observer: reader });
     return {
       open: (by) => {
         replica = by;
         isOpen = true;
         const how = name === 'SubscribeToTask' ? 'subscribe' : 'send';
         const cursor = after === undefined ? {} : { after: Number(after) };
-        this.#record({ ...this.#head(replica), kind: 'open', how, ...(taskId === undefined ? {} : { taskId }), ...cursor });
+        this.#record({ ...head(), kind: 'open', how, ...(taskId === undefined ? {} : { taskId }), ...cursor });
       },
       item: ({ seq, item }) => {
         taskId ??= taskIdOf(item);
         if (taskId === undefined) return; // a direct message belongs to no task
-        this.#record({ ...this.#head(replica), kind: 'item', taskId, item, ...(seq === undefined ? {} : { seq }) });
+        this.#record({ ...head(), kind: 'item', taskId, item, ...(seq === undefined ? {} : { seq }) });
       },
       close: (how, error) => {
         if (!isOpen) return;
         isOpen = false;
         const more = { ...(taskId === undefined ? {} : { taskId }), ...(error ? { code: error.code } : {}) };
-        this.#record({ ...this.#head(replica), kind: 'close', how, ...more });
+        this.#record({ ...head(), kind: 'close', how, ...more });
       },
     };
   }
@@ -281,7 +290,7 @@ export class Probe {
     if (replica !== undefined) seen.replica = replica;
   }
 
-  #head(replica: string | undefined): { readonly at: number; readonly observer: string; readonly replica?: string } {
+  #head(replica: string | undefined): FactHead {
     return { at: systemClock.wall(), observer: this.observer, ...(replica === undefined ? {} : { replica }) };
   }
 
@@ -341,8 +350,8 @@ function keyHeader({ key }: SendWords): RequestHeaders {
   return key === undefined ? {} : { [headerNames.idempotencyKey]: key };
 }
 
-function signalOf({ signal }: { readonly signal?: AbortSignal }): { readonly signal?: AbortSignal } {
-  return signal ? { signal } : {};
+function readerOf({ reader, signal }: StreamWords): StreamWords {
+  return { ...(reader === undefined ? {} : { reader }), ...(signal ? { signal } : {}) };
 }
 
 function given(headers: RequestHeaders): Record<string, string> {
