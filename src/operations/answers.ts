@@ -23,6 +23,17 @@ export async function taskAsOf(log: TaskLog, row: { readonly id: string; readonl
  * so the ids on the wire rise with holes.
  */
 export function toStreamItem(entry: Entry, contextId: string): StreamItem | undefined {
+  const known = made.get(entry);
+  if (known !== undefined) return known;
+  const item = makeItem(entry, contextId);
+  if (item !== undefined) made.set(entry, item);
+  return item;
+}
+
+// the followers of a task share its entries, so they share the items too, and whoever prints one prints it for all
+const made = new WeakMap<Entry, StreamItem>();
+
+function makeItem(entry: Entry, contextId: string): StreamItem | undefined {
   const { taskId, seq } = entry;
   if (entry.kind === 'status') {
     const { state, message, metadata, at } = entry;

@@ -1,40 +1,25 @@
 import { unavailable } from '../protocol/errors.ts';
 import type { Call, StreamItem } from './call.ts';
-import type { CallSettings } from './limits.ts';
-
-/** What a call holds open while it is: a stream, or a send that was not answered yet. */
-export type OpenKind = 'stream' | 'send';
 
 /** Why a call stopped waiting: its caller left, this replica leaves, or the ceiling of blocking sends was reached. */
 export type StopReason = 'gone' | 'closing' | 'ceiling';
 
-/** The calls that hold something on this replica: counted against the limits, ended by the drain. */
+/** The streams and unanswered sends of this replica: what a drain waits for, and ends in the end. */
 export class OpenCalls {
-  readonly #settings: CallSettings;
   readonly #open = new Set<OpenCall>();
-  readonly #total: Record<OpenKind, number> = { stream: 0, send: 0 };
-  readonly #byCaller: Record<OpenKind, Map<string, number>> = { stream: new Map(), send: new Map() };
   readonly #idle = new Set<() => void>();
   #isClosed = false;
-
-  constructor(settings: CallSettings) {
-    this.#settings = settings;
-  }
 
   /** How many there are. */
   get count(): number {
     return this.#open.size;
   }
 
-  /** Takes a place, or throws UNAVAILABLE: before anything of the call is stored, so that the caller may simply come again. */
-  open(call: Call, kind: OpenKind): OpenCall {
+  /** Registers a call. While the replica shuts down it is UNAVAILABLE instead, before anything of it is stored. */
+  open(call: Call): OpenCall {
     if (this.#isClosed) throw unavailable('This replica is shutting down. Try again: another one will answer.', 1_000);
-    const caller = call.caller.name;
-    this.#check(kind, caller);
-    this.#count(kind, caller, 1);
     const open = new OpenCall(call.signal, () => {
       this.#open.delete(open);
-      this.#count(kind, caller, -1);
       if (this.#open.size === 0) for (const tell of this.#idle) tell();
     });
     this.#open.add(open);
@@ -61,38 +46,19 @@ export class OpenCalls {
     this.#isClosed = true;
     for (const open of this.#open) open.stop('closing');
   }
-
-  #check(kind: OpenKind, caller: string | undefined): void {
-    const { streamsMax, streamsPerCallerMax, callsMax, callsPerCallerMax } = this.#settings;
-    const [most, mostOfOne] = kind === 'stream' ? [streamsMax, streamsPerCallerMax] : [callsMax, callsPerCallerMax];
-    const noun = kind === 'stream' ? 'open streams' : 'unanswered calls';
-    if (this.#total[kind] >= most) throw unavailable(`This replica has as many ${noun} as it takes. Try again later.`);
-    if (caller !== undefined && (this.#byCaller[kind].get(caller) ?? 0) >= mostOfOne)
-      throw unavailable(`You have as many ${noun} here as one caller may have. Try again when one has ended.`);
-  }
-
-  #count(kind: OpenKind, caller: string | undefined, change: 1 | -1): void {
-    this.#total[kind] += change;
-    if (caller === undefined) return;
-    const count = (this.#byCaller[kind].get(caller) ?? 0) + change;
-    if (count === 0) this.#byCaller[kind].delete(caller);
-    else this.#byCaller[kind].set(caller, count);
-  }
 }
 
-/** One open call: its place is free again on every way out, also when its caller vanishes before a stream was ever read. */
+/** One open call. It is off the list on every way out, also when its caller vanishes before a stream was ever read. */
 export class OpenCall implements Disposable {
   readonly #controller = new AbortController();
   readonly #caller: AbortSignal;
-  readonly #free: () => void;
+  readonly #forget: () => void;
   readonly #leave = (): void => this.stop('gone');
-  #isFree = false;
-  /** Set once `signal` fired. */
-  reason: StopReason | undefined;
+  #reason: StopReason | undefined;
 
-  constructor(caller: AbortSignal, free: () => void) {
+  constructor(caller: AbortSignal, forget: () => void) {
     this.#caller = caller;
-    this.#free = free;
+    this.#forget = forget;
     caller.addEventListener('abort', this.#leave, { once: true });
   }
 
@@ -101,24 +67,28 @@ export class OpenCall implements Disposable {
     return this.#controller.signal;
   }
 
+  /** Why, once it fired. */
+  get reason(): StopReason | undefined {
+    return this.#reason;
+  }
+
   stop(reason: StopReason): void {
-    this.reason ??= reason;
+    this.#reason ??= reason;
     this.#controller.abort();
     // nobody may be left to end it: a stream that was never read, or a reader that will not come back
     if (reason === 'gone') this[Symbol.dispose]();
   }
 
   [Symbol.dispose](): void {
-    if (this.#isFree) return;
-    this.#isFree = true;
     this.#caller.removeEventListener('abort', this.#leave);
-    this.#free();
+    this.#forget();
   }
 
-  /** Lets a stream keep this place for as long as it is read. */
+  /** Keeps the call open for as long as these items are read. */
   carry(items: AsyncGenerator<StreamItem>): AsyncIterable<StreamItem> {
     const iterator: AsyncIterator<StreamItem> = {
       next: async () => {
+        if (this.#reason === 'gone') return { done: true, value: undefined };
         try {
           const result = await items.next();
           if (result.done) this[Symbol.dispose]();

@@ -28,7 +28,7 @@ export interface ReplicaOperations extends Operations {
 
 /** Joins the operations of one replica. */
 export function createOperations(parts: OperationParts): ReplicaOperations {
-  const calls = new OpenCalls(parts.limits);
+  const calls = new OpenCalls();
   const shared: SharedParts = { ...parts, calls };
   const unary = <Request, Response>(name: string, operation: Operation<Request, Response>) => guarded(shared, name, operation);
   const noPush = async (): Promise<never> => {

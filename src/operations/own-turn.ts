@@ -1,7 +1,8 @@
 import type { Entry } from '../log/entry.ts';
 import { isTerminal } from '../protocol/states.ts';
-import { A2AError, type ErrorCode } from '../protocol/errors.ts';
-import type { Json, Struct, TaskState } from '../protocol/types.ts';
+import type { A2AError } from '../protocol/errors.ts';
+import type { TaskState } from '../protocol/types.ts';
+import { recordedError } from './recorded-error.ts';
 
 /** A message whose end somebody waits for. */
 export interface Awaited {
@@ -71,44 +72,4 @@ export class OwnTurn {
 
 function isOpening(entry: Entry): boolean {
   return entry.kind === 'status' && entry.answers !== undefined;
-}
-
-/** What a FAILED status says of its reason, as the error it was. Reasons of our own (LOST, DEADLINE …) are INTERNAL on the wire. */
-export function recordedError(metadata: Struct | undefined, taskId: string): A2AError | undefined {
-  const recorded = metadata?.['chorus/error'];
-  if (!isObject(recorded)) return undefined;
-  const { code, message } = recorded;
-  if (typeof code !== 'string' || typeof message !== 'string') return undefined;
-  if (isErrorCode(code)) return new A2AError(code, message, { metadata: { taskId } });
-  return new A2AError('INTERNAL', message, { metadata: { taskId, code } });
-}
-
-function isObject(value: Json | undefined): value is Struct {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-// the compiler completes it
-const errorCodes: Readonly<Record<ErrorCode, true>> = {
-  TASK_NOT_FOUND: true,
-  TASK_NOT_CANCELABLE: true,
-  PUSH_NOTIFICATION_NOT_SUPPORTED: true,
-  UNSUPPORTED_OPERATION: true,
-  CONTENT_TYPE_NOT_SUPPORTED: true,
-  INVALID_AGENT_RESPONSE: true,
-  EXTENDED_AGENT_CARD_NOT_CONFIGURED: true,
-  EXTENSION_SUPPORT_REQUIRED: true,
-  VERSION_NOT_SUPPORTED: true,
-  PARSE_ERROR: true,
-  INVALID_REQUEST: true,
-  METHOD_NOT_FOUND: true,
-  INVALID_PARAMS: true,
-  TOO_LARGE: true,
-  INTERNAL: true,
-  UNAVAILABLE: true,
-  UNAUTHENTICATED: true,
-  PERMISSION_DENIED: true,
-};
-
-function isErrorCode(code: string): code is ErrorCode {
-  return Object.hasOwn(errorCodes, code);
 }

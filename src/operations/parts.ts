@@ -8,7 +8,6 @@ import type { AgentCapabilities } from '../protocol/types.ts';
 import type { TurnSettings } from '../turn/options.ts';
 import type { Reply } from '../turn/turn.ts';
 import type { Call } from './call.ts';
-import type { CallSettings } from './limits.ts';
 import type { OpenCalls } from './open-calls.ts';
 
 /** What operations need of the part that runs turns. */
@@ -31,7 +30,8 @@ export interface OperationParts {
   readonly log: TaskLog;
   readonly turns: TurnTaker;
   readonly settings: TurnSettings;
-  readonly limits: CallSettings;
+  /** A blocking send that has waited for so long answers with the task as it stands then (AMB-24). Off when absent. */
+  readonly blockingMs?: number;
   readonly reply?: Reply;
   readonly clock: Clock;
   readonly random: Random;

@@ -19,7 +19,7 @@ export function checkSend({ configuration }: SendMessageRequest): void {
 /** SendMessage: records the message, then waits on the log for the end of its turn, or answers at once (SEND-07, SEND-09). */
 export async function sendMessage(parts: SharedParts, call: Call, request: SendMessageRequest): Promise<SendMessageResponse> {
   checkSend(request);
-  using open = parts.calls.open(call, 'send');
+  using open = parts.calls.open(call);
   const message = await directReply(parts, call, request);
   if (message !== undefined) return { message };
   const accepted = await accept(parts, call, request);
@@ -37,7 +37,7 @@ export async function sendMessage(parts: SharedParts, call: Call, request: SendM
 async function answerOf(parts: SharedParts, open: OpenCall, accepted: Accepted): Promise<Task> {
   const { row, seq } = accepted;
   const own = new OwnTurn(accepted);
-  const { blockingMs } = parts.limits;
+  const { blockingMs } = parts;
   const ceiling = blockingMs === undefined ? undefined : parts.clock.after(blockingMs, () => open.stop('ceiling'));
   try {
     for await (const entries of watch(parts, { taskId: row.id, after: accepted.after }, open.signal)) {

@@ -20,7 +20,7 @@ export async function sendStreamingMessage(
 ): Promise<AsyncIterable<StreamItem>> {
   checkStreaming(parts);
   checkSend(request);
-  const open = parts.calls.open(call, 'stream');
+  const open = parts.calls.open(call);
   try {
     const message = await directReply(parts, call, request);
     if (message !== undefined) return open.carry(only({ item: { message } }));

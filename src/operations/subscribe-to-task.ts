@@ -16,7 +16,7 @@ import { watch } from './watch.ts';
  */
 export async function subscribeToTask(parts: SharedParts, call: Call, request: SubscribeToTaskRequest): Promise<AsyncIterable<StreamItem>> {
   checkStreaming(parts);
-  const open = parts.calls.open(call, 'stream');
+  const open = parts.calls.open(call);
   try {
     const start = await startOf(parts, { taskId: request.id, scope: scopeOf(parts, call), cursor: cursorOf(call.lastEventId) });
     return open.carry(taskItems(parts, start, open.signal));

@@ -146,7 +146,7 @@ describe('SendMessage', () => {
   });
 
   test('at the ceiling it answers with the task as it stands, and the work goes on (AMB-24)', async () => {
-    await using stage = await Stage.open({ limits: { blockingMs: 30 } });
+    await using stage = await Stage.open({ blockingMs: 30 });
     const task = taskOf(await stage.operations.sendMessage(callOf(), say('slow')));
     expect(task.status.state).toBe('TASK_STATE_WORKING');
     expect(await (await stage.replica().actor(task.id)).status('TASK_STATE_COMPLETED')).toBe('applied');
@@ -173,25 +173,6 @@ describe('SendMessage', () => {
     expect(taskOf(await answer).status.state).toBe('TASK_STATE_WORKING');
     await idle;
     expect(await codeOf(stage.operations.sendMessage(callOf(), say('more')))).toBe('UNAVAILABLE');
-  });
-
-  test('beyond the limits of calls it is UNAVAILABLE with a hint, and nothing is stored', async () => {
-    await using stage = await Stage.open({ limits: { callsMax: 3, callsPerCallerMax: 1 } });
-    const { operations } = stage;
-    const ann = callOf({ caller: { name: 'Ann' } });
-    const first = operations.sendMessage(ann, say('one'));
-    const taskId = await open(stage);
-    const refused = await errorOf(operations.sendMessage(ann, say('two')));
-    expect([refused.code, refused.retryAfterMs]).toEqual(['UNAVAILABLE', 1_000]);
-    const others = ['Bob', 'Cid'].map((name) => codeOf(operations.sendMessage(callOf({ caller: { name } }), say('x'))));
-    await until(() => operations.openCalls === 3, 'three are open');
-    expect(await codeOf(operations.sendMessage(callOf(), say('too many')))).toBe('UNAVAILABLE');
-    expect((await operations.listTasks(ann, {})).totalSize).toBe(1);
-    await (await stage.replica().actor(taskId)).status('TASK_STATE_COMPLETED');
-    expect(taskOf(await first).status.state).toBe('TASK_STATE_COMPLETED');
-    expect(taskOf(await operations.sendMessage(ann, sayAndGo('two'))).status.state).toBe('TASK_STATE_WORKING');
-    operations.close();
-    await Promise.all(others);
   });
 
   test('new tasks wait outside while the queue is full; existing tasks never do', async () => {

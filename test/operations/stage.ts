@@ -7,8 +7,6 @@ import type { Store, StoreSource, TaskRow } from '../../src/log/store.ts';
 import { TaskLog } from '../../src/log/task-log.ts';
 import { memory } from '../../src/agent/memory.ts';
 import type { Call, StreamItem } from '../../src/operations/call.ts';
-import type { CallLimits } from '../../src/operations/limits.ts';
-import { callSettings } from '../../src/operations/limits.ts';
 import { createOperations } from '../../src/operations/operations.ts';
 import type { ReplicaOperations } from '../../src/operations/operations.ts';
 import type { AgentCapabilities, Json, SendMessageRequest, SendMessageResponse, Task, TaskState } from '../../src/protocol/types.ts';
@@ -20,7 +18,7 @@ export interface StageOptions {
   readonly source?: StoreSource;
   readonly replicas?: number;
   readonly turns?: TurnOptions;
-  readonly limits?: CallLimits;
+  readonly blockingMs?: number;
   readonly capabilities?: AgentCapabilities;
   readonly reply?: Reply;
   readonly logger?: Logger;
@@ -49,7 +47,7 @@ export class StageReplica {
       log: this.log,
       turns: this.turns,
       settings: turnSettings(options.turns ?? {}),
-      limits: callSettings(options.limits),
+      ...(options.blockingMs === undefined ? {} : { blockingMs: options.blockingMs }),
       ...(options.reply ? { reply: options.reply } : {}),
       clock: systemClock,
       random: systemRandom,
@@ -84,8 +82,8 @@ export class Actor {
   }
 
   status(state: TaskState, text?: string, metadata?: Json): Promise<string> {
-    const message = text && { message: { messageId: `m-${text}`, role: 'ROLE_AGENT', parts: [{ text }] } };
-    return this.append({ kind: 'status', state, body: JSON.stringify({ ...(message || {}), ...(metadata ? { metadata } : {}) }) });
+    const message = text === undefined ? {} : { message: { messageId: `m-${text}`, role: 'ROLE_AGENT', parts: [{ text }] } };
+    return this.append({ kind: 'status', state, body: JSON.stringify({ ...message, ...(metadata ? { metadata } : {}) }) });
   }
 
   chunk(text: string, artifactId = 'out'): Promise<string> {
