@@ -39,8 +39,8 @@ export function* acceptedIsRecorded(evidence: Evidence): Generator<Violation> {
     const wrong = (says: string): Violation => ({ promise: 'P5', ...(taskId === undefined ? {} : { taskId }), says });
     if (fact.outcome.kind === 'message' && places.length > 0) yield wrong(`message ${fact.messageId} had a direct answer and is in a log`);
     if (isAccepted(fact) && places.length === 0) yield wrong(`message ${fact.messageId} was accepted and is in no log`);
-    for (const { task, entry } of places) yield* causeOf(task, entry);
   }
+  for (const places of recorded.values()) for (const { task, entry } of places) yield* causeOf(task, entry);
 }
 
 /** P9: whatever was repeated or lost on the way, no message stands in any log twice. */
