@@ -80,7 +80,7 @@ describe('the package as npm packs it', () => {
     const packed = run('tar', ['tzf', tarball], folder).split('\n').filter(Boolean);
     for (const file of ['package.json', 'README.md', 'LICENSE', 'CHANGELOG.md', 'dist/index.js', 'dist/index.d.ts'])
       expect(packed).toContain(`package/${file}`);
-    expect(packed.filter((file) => !/^package\/(?:dist\/.*\.(?:js|d\.ts|sql)|[A-Za-z]+\.(?:md|json)|LICENSE)$/.test(file))).toEqual([]);
+    expect(packed.filter((file) => !/^package\/(?:dist\/.*\.(?:js|d\.ts)|[A-Za-z]+\.(?:md|json)|LICENSE)$/.test(file))).toEqual([]);
   });
 
   test.each(subpaths)('%s is imported by a plain Node program, which then ends by itself', (subpath) => {
