@@ -53,7 +53,10 @@ export function createOperations(parts: OperationParts): ReplicaOperations {
     },
     untilIdle: (signal) => calls.untilNone(signal),
     close: () => calls.close(),
-    resumeTask: (taskId) => resumeTask(parts, taskId),
+    async resumeTask(taskId) {
+      await parts.ready?.();
+      return resumeTask(parts, taskId);
+    },
   };
 }
 
@@ -64,6 +67,8 @@ function guarded<Request, Response>(parts: SharedParts, name: string, operation:
   return async (call: Call, request: Request): Promise<Response> => {
     try {
       checkExtensions(parts, call);
+      const starting = parts.ready?.();
+      if (starting !== undefined) await starting;
       return await operation(parts, call, request);
     } catch (error) {
       throw toCallerError(parts, call, name, error);

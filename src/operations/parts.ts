@@ -33,6 +33,8 @@ export interface OperationParts {
   /** A blocking send that has waited for so long answers with the task as it stands then (AMB-24). Off when absent. */
   readonly blockingMs?: number;
   readonly reply?: Reply;
+  /** Resolves when the log can be used; nothing to wait for when it gives undefined. An agent starts with its first request. */
+  readonly ready?: () => Promise<void> | undefined;
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
