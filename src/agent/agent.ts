@@ -25,6 +25,8 @@ import { openStore } from './open-store.ts';
 export interface Agent extends Mountable {
   /** The completed card. Its interfaces are those of `publicUrl`; without one, each mount tells the address it was reached by. */
   readonly card: AgentCard;
+  /** What it was made of: `createAgent({ ...agent.options, store })` is the same agent on another store. */
+  readonly options: AgentOptions;
   /** Id of this replica: random per start, another one after it was taken for dead. */
   readonly replica: string;
   /** Started and not closing; `isReady` wants contact with the store as well. */
@@ -88,6 +90,7 @@ export function createAgent(options: AgentOptions): Agent {
   });
   return {
     card,
+    options,
     clock,
     logger,
     drainMs: settings.drainMs,
