@@ -29,7 +29,7 @@ export function optionalText(rest: string): string | undefined {
 }
 
 /** The decimal numbers behind a word: at least `least` of them, at most `most`. */
-export function numbers({ word, rest }: Command, least: number, most = least): readonly number[] {
+export function numbers({ word, rest }: Command, least: number, most: number = least): readonly number[] {
   const words = rest.split(/\s+/).filter((piece) => piece !== '');
   if (words.length < least || words.length > most || !words.every((piece) => /^\d+$/.test(piece))) throw badCommand(word, 'numbers');
   return words.map(Number);

@@ -16,7 +16,7 @@ export interface Scene {
 /** What a word leads to: `go` on with the next, `stop` the list because the signal fired, or the end of the turn. */
 export type Step = 'go' | 'stop' | Outcome;
 
-type Word = (scene: Scene, command: Command) => Step | Promise<Step>;
+type Word = (scene: Scene, command: Command) => Promise<Step>;
 
 /** Chunks on their way to the log before the next one waits: enough to fill a commit, few enough to stop soon. */
 const CHUNKS_IN_FLIGHT = 256;
@@ -62,7 +62,7 @@ export const words: Readonly<Record<string, Word>> = {
     }
     return 'go';
   },
-  block(_scene, command) {
+  async block(_scene, command) {
     const [ms = 0] = numbers(command, 1);
     for (const end = performance.now() + ms; performance.now() < end;);
     return 'go';
@@ -73,8 +73,8 @@ export const words: Readonly<Record<string, Word>> = {
     await turn.note({ [key]: text });
     return 'go';
   },
-  ask: ({ turn }, { rest }) => turn.ask(optionalText(rest)),
-  auth: ({ turn }, { rest }) => turn.askForAuth(optionalText(rest)),
+  ask: async ({ turn }, { rest }) => turn.ask(optionalText(rest)),
+  auth: async ({ turn }, { rest }) => turn.askForAuth(optionalText(rest)),
   async 'hold-auth'({ turn }, { rest }) {
     await turn.askForAuth(optionalText(rest));
     const answer = await turn.inbox.next();
@@ -99,16 +99,16 @@ export const words: Readonly<Record<string, Word>> = {
     await turn.artifact('history').write(turn.history.map(textOf).join('\n'), { isLast: true });
     return 'go';
   },
-  fail(_scene, { rest }) {
+  async fail(_scene, { rest }) {
     throw new Error(optionalText(rest) ?? 'The script says so.');
   },
-  error(_scene, { rest }) {
+  async error(_scene, { rest }) {
     const [code, text] = splitFirst(rest);
     if (!isErrorCode(code)) throw badCommand('error', 'CODE TEXT');
     throw new A2AError(code, optionalText(text) ?? 'The script says so.');
   },
-  refuse: ({ turn }, { rest }) => turn.refuse(optionalText(rest)),
-  done: ({ turn }, { rest }) => turn.complete(optionalText(rest)),
+  refuse: async ({ turn }, { rest }) => turn.refuse(optionalText(rest)),
+  done: async ({ turn }, { rest }) => turn.complete(optionalText(rest)),
 };
 
 async function emit(scene: Scene, command: Command): Promise<Step> {

@@ -1,6 +1,7 @@
 import { systemClock } from '../ground/clock.ts';
 import { systemRandom } from '../ground/random.ts';
-import { A2AError, isA2AError } from '../protocol/errors.ts';
+import type { A2AError } from '../protocol/errors.ts';
+import { isA2AError } from '../protocol/errors.ts';
 import type {
   AgentCard,
   ListTasksRequest,

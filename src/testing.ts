@@ -1,0 +1,33 @@
+/** Suites for stores and wakes of your own, faults, time you own, replicas as processes, and the checker of histories. */
+export { checkHistory } from './testing/checker.ts';
+export type { Judging, Verdict } from './testing/checker.ts';
+export type { Evidence, PromiseId, StoredTask, Violation } from './testing/checks/check.ts';
+export { SETTLE_SLACK_MS } from './testing/checks/settling.ts';
+export type { FairMs, JudgedKill, Settled } from './testing/checks/settling.ts';
+export { History } from './testing/facts.ts';
+export type {
+  CancelFact,
+  CloseFact,
+  Fact,
+  FactHead,
+  ItemFact,
+  KillFact,
+  LeaveFact,
+  OpenFact,
+  Outcome,
+  ReadFact,
+  SendFact,
+} from './testing/facts.ts';
+export { faults, withFault } from './testing/faults.ts';
+export type { Fault } from './testing/faults.ts';
+export { Front, REPLICA_HEADER } from './testing/front.ts';
+export type { FrontTarget } from './testing/front.ts';
+export { LagRecord } from './testing/lag.ts';
+export type { LostTime } from './testing/lag.ts';
+export { LostAnswerError, Probe } from './testing/probe.ts';
+export type { ProbeOptions, Seen, SendWords, StreamWords } from './testing/probe.ts';
+export { ReplicaProcess } from './testing/replica-process.ts';
+export type { LogLine, ProcessEnd, ReadyLine } from './testing/replica-process.ts';
+export { Rig } from './testing/rig.ts';
+export type { EffectLine, RigOptions } from './testing/rig.ts';
+export { readStored } from './testing/stored.ts';
