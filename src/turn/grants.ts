@@ -1,0 +1,47 @@
+import type { ReleaseAsk, TaskRow } from '../log/store.ts';
+
+/** How many tasks a replica remembers to have started a run of. */
+const REMEMBERED_MAX = 10_000;
+
+interface Grant {
+  readonly fence: number;
+  /** The run is over here: number of the last look that was sent before, and how to give the turn back should it still be open. */
+  ended?: { readonly look: number; readonly why: ReleaseAsk['why'] };
+}
+
+/**
+ * Which grants this process has started ⚖: a grant is (task, fence) and is started at most once, or a late answer would run code twice.
+ * Fences only rise, so the highest one per task says it all. Forgetting the oldest is safe: a grant that is over can only be seen again in
+ * an answer that was under way when it ended, and no such answer is ten thousand turns old.
+ */
+export class Grants {
+  readonly #byTask = new Map<string, Grant>();
+
+  /** True once for each grant: the caller starts it. */
+  take({ id, fence }: Pick<TaskRow, 'id' | 'fence'>): boolean {
+    const known = this.#byTask.get(id);
+    if (known && known.fence >= fence) return false;
+    this.#byTask.delete(id);
+    this.#byTask.set(id, { fence });
+    for (const oldest of this.#byTask.keys()) {
+      if (this.#byTask.size <= REMEMBERED_MAX) break;
+      this.#byTask.delete(oldest);
+    }
+    return true;
+  }
+
+  /** The run of a grant is over here. */
+  end({ id, fence }: Pick<TaskRow, 'id' | 'fence'>, ended: { readonly look: number; readonly why: ReleaseAsk['why'] }): void {
+    const known = this.#byTask.get(id);
+    if (known?.fence === fence) known.ended = ended;
+  }
+
+  /**
+   * How to give back a turn that a look shows as held by this replica although its run is over here; undefined when the look may be older
+   * than that end, or the run is not over.
+   */
+  strayOf({ id, fence }: Pick<TaskRow, 'id' | 'fence'>, look: number): ReleaseAsk['why'] | undefined {
+    const known = this.#byTask.get(id);
+    return known?.fence === fence && known.ended && look > known.ended.look ? known.ended.why : undefined;
+  }
+}

@@ -1,0 +1,377 @@
+import { assert, assertNever } from '../ground/assert.ts';
+import { backoffMs } from '../ground/backoff.ts';
+import type { Clock } from '../ground/clock.ts';
+import { sleep } from '../ground/clock.ts';
+import type { LogFields, Logger } from '../ground/logger.ts';
+import type { Random } from '../ground/random.ts';
+import type { NewEntry } from '../log/entry.ts';
+import type { AppendResult, TaskRow } from '../log/store.ts';
+import { BATCH_BYTES_MAX, BATCH_ENTRIES_MAX, StoreError } from '../log/store.ts';
+import type { TaskLog } from '../log/task-log.ts';
+import type { EngineFailureCode } from './failure.ts';
+import { turnIsOver } from './failure.ts';
+import { persist, STORE_BACKOFF } from './patience.ts';
+
+/** Batches of one turn that may be under way: a streaming turn does not wait for each commit, and no turn fills the store's queue alone. */
+const FLIGHTS_MAX = 4;
+
+/** How a run's words ended, as the store knows it. */
+export type WriterEnd =
+  /** The closing entry stands in the log; `failed` names the engine's reason if it had one. */
+  | { readonly kind: 'closed'; readonly failed?: EngineFailureCode }
+  /** The fence moved or the task ended by another hand. */
+  | { readonly kind: 'lost'; readonly row?: TaskRow }
+  /** Not even the failure could be written: somebody else has to settle the turn. */
+  | { readonly kind: 'stuck' };
+
+/** What a writer needs of its turn. */
+export interface WriterParts {
+  readonly log: TaskLog;
+  readonly grant: TaskRow;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+  /** Identity of the run, for log lines. */
+  readonly names: LogFields;
+  /** The entry that ends the turn FAILED. */
+  readonly failure: (code: EngineFailureCode) => NewEntry;
+  /** The row as an answer of the store showed it. */
+  readonly onRow: (row: TaskRow) => void;
+  readonly onEnd: (end: WriterEnd) => void;
+}
+
+interface Pending {
+  readonly entry: NewEntry;
+  readonly ordinal: number;
+  readonly resolve: () => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** A stretch of pending entries that goes to the store in one call. */
+interface Batch {
+  readonly from: number;
+  readonly to: number;
+  readonly entries: readonly NewEntry[];
+}
+
+type Answer = AppendResult | { readonly kind: 'unavailable' } | { readonly kind: 'unstorable' };
+
+/**
+ * The one writer of a run. Entries get ordinals in call order and keep them through every repeat ⚖, so that the store applies each exactly
+ * once however often it is sent (P9). Up to FLIGHTS_MAX batches are under way; at the first answer other than "applied" the writer waits
+ * until all are back, then asks again alone and in order: only that answer is believed. Nothing is said to be on the log before the store
+ * has said so (P7: memory is never ahead of the store).
+ */
+export class Writer {
+  readonly #parts: WriterParts;
+  readonly #stopped = new AbortController();
+  /** What is not yet known to be applied, in order of ordinals. */
+  readonly #pending: Pending[] = [];
+  #pendingBytes = 0;
+  #lastOrdinal: number;
+  #sentTo: number;
+  #seq: number;
+  #flights = 0;
+  #isPumping = false;
+  #isTroubled = false;
+  #isMending = false;
+  /** Some call's outcome was unknown: a refusal may only mean that it was applied ⚖. */
+  #isDoubtful = false;
+  #isClosed = false;
+  #isOver = false;
+  #failed: EngineFailureCode | undefined;
+  #isMisconfigured = false;
+  #waiters: (() => void)[] = [];
+
+  constructor(parts: WriterParts) {
+    this.#parts = parts;
+    this.#lastOrdinal = parts.grant.ordinal;
+    this.#sentTo = parts.grant.ordinal;
+    this.#seq = parts.grant.seq;
+  }
+
+  /** True when nothing more is taken: the closing entry is queued, or the turn is over. */
+  get isClosed(): boolean {
+    return this.#isClosed;
+  }
+
+  /** True when one more entry would have to wait for a commit. */
+  get isBusy(): boolean {
+    return this.#isTroubled || this.#flights >= FLIGHTS_MAX;
+  }
+
+  /** Ordinal of the last entry that was queued. */
+  get lastOrdinal(): number {
+    return this.#lastOrdinal;
+  }
+
+  /** Queues entries behind all that was said before; resolves when they are on the log. */
+  say(entries: readonly NewEntry[]): Promise<void> {
+    if (this.#isClosed) return Promise.reject(turnIsOver());
+    if (this.#isOverfull(entries)) {
+      this.fail('LIMIT');
+      return Promise.reject(turnIsOver());
+    }
+    return this.#queue(entries);
+  }
+
+  /** As `say`; the last of these entries closes the turn, so nothing is taken after it. */
+  end(entries: readonly NewEntry[]): Promise<void> {
+    if (this.#isClosed) return Promise.reject(turnIsOver());
+    this.#isClosed = true;
+    return this.#queue(entries);
+  }
+
+  /** Ends the turn FAILED behind all that was said before (P7). */
+  fail(code: EngineFailureCode): void {
+    if (this.#isClosed) return;
+    this.#failed = code;
+    this.end([this.#parts.failure(code)]).catch(() => {}); // whoever cares hears of it by `onEnd`
+  }
+
+  /** The fence is known to have moved, or counts as moved: what is not on the log yet is refused. */
+  stop(): void {
+    this.#finish(undefined);
+  }
+
+  /** Resolves when an entry would not have to wait for a commit, or when nothing more is taken. */
+  async whenFree(): Promise<void> {
+    while (this.isBusy && !this.#isOver) await new Promise<void>((resolve) => this.#waiters.push(resolve));
+  }
+
+  /** Resolves when nothing is under way, or the turn is over. */
+  async whenIdle(): Promise<void> {
+    while (this.#pending.length > 0 && !this.#isOver) await new Promise<void>((resolve) => this.#waiters.push(resolve));
+  }
+
+  // -- the queue --
+
+  #queue(entries: readonly NewEntry[]): Promise<void> {
+    let last: Promise<void> = Promise.resolve();
+    for (const entry of entries) {
+      last = new Promise<void>((resolve, reject) => {
+        this.#pending.push({ entry, ordinal: ++this.#lastOrdinal, resolve, reject });
+      });
+      // a verb that nobody awaits must not end the process when its turn is canceled
+      last.catch(() => {});
+      this.#pendingBytes += entry.body.length;
+    }
+    this.#pumpSoon();
+    return last;
+  }
+
+  /** What waits is bounded by what the task may hold at all: the store would refuse the rest anyway (P11). */
+  #isOverfull(entries: readonly NewEntry[]): boolean {
+    const { entriesMax, bytesMax } = this.#parts.grant.limits;
+    const bytes = entries.reduce((sum, entry) => sum + entry.body.length, this.#pendingBytes);
+    return this.#pending.length + entries.length > entriesMax || bytes > bytesMax;
+  }
+
+  /** After the present code has had its say: what it says together goes together. */
+  #pumpSoon(): void {
+    if (this.#isPumping) return;
+    this.#isPumping = true;
+    queueMicrotask(() => {
+      this.#isPumping = false;
+      this.#pump();
+    });
+  }
+
+  #pump(): void {
+    if (!this.#isOver && this.#isTroubled) {
+      if (this.#flights === 0 && !this.#isMending) this.#mend().catch((error: unknown) => this.#break(error));
+    } else if (!this.#isOver) {
+      while (this.#flights < FLIGHTS_MAX) {
+        const batch = this.#cut(this.#sentTo, BATCH_ENTRIES_MAX);
+        if (!batch) break;
+        void this.#fly(batch);
+      }
+    }
+    this.#wakeWaiters();
+  }
+
+  /** The next stretch above an ordinal; undefined if there is nothing. */
+  #cut(after: number, entriesMax: number): Batch | undefined {
+    const first = this.#pending[0];
+    if (!first) return undefined;
+    const entries: NewEntry[] = [];
+    let bytes = 0;
+    for (let i = after + 1 - first.ordinal; i < this.#pending.length && entries.length < entriesMax; i++) {
+      const entry = this.#pending[i]?.entry;
+      if (!entry || (entries.length > 0 && bytes + entry.body.length > BATCH_BYTES_MAX)) break;
+      entries.push(entry);
+      bytes += entry.body.length;
+    }
+    return entries.length > 0 ? { from: after + 1, to: after + entries.length, entries } : undefined;
+  }
+
+  async #fly(batch: Batch): Promise<void> {
+    this.#flights += 1;
+    this.#sentTo = batch.to;
+    const answer = await this.#send(batch);
+    this.#flights -= 1;
+    if (answer.kind === 'applied') this.#applied(batch.to, answer.row);
+    else this.#isTroubled = true;
+    this.#pump();
+  }
+
+  async #send({ from, entries }: Batch): Promise<Answer> {
+    const { log, grant } = this.#parts;
+    try {
+      return await log.append({ taskId: grant.id, fence: grant.fence, from, entries });
+    } catch (error) {
+      if (error instanceof StoreError && error.kind === 'unstorable') return { kind: 'unstorable' };
+      this.#isDoubtful ||= !(error instanceof StoreError) || error.isUnknown;
+      this.#complain(error);
+      return { kind: 'unavailable' };
+    }
+  }
+
+  /** An outage is the ticks' to report; what needs a person, or is no error of a store at all, is said once per turn. */
+  #complain(error: unknown): void {
+    if (error instanceof StoreError && error.kind === 'unavailable') return;
+    if (this.#isMisconfigured) return;
+    this.#isMisconfigured = true;
+    const { logger, names } = this.#parts;
+    logger.error('turn: the store cannot be written, writes wait', {
+      ...names,
+      error: error instanceof Error ? error.message : typeof error,
+    });
+  }
+
+  #applied(to: number, row: TaskRow): void {
+    if (this.#isOver) return;
+    const first = this.#pending[0];
+    const count = first ? to + 1 - first.ordinal : 0;
+    if (count <= 0) return; // a later batch's answer was here first and has said it already
+    if (row.fence === this.#parts.grant.fence) this.#seq = row.seq;
+    for (const { entry, resolve } of this.#pending.splice(0, count)) {
+      this.#pendingBytes -= entry.body.length;
+      resolve();
+    }
+    this.#parts.onRow(row);
+    if (this.#isClosed && this.#pending.length === 0) {
+      this.#finish({ kind: 'closed', ...(this.#failed ? { failed: this.#failed } : {}) });
+    }
+  }
+
+  // -- trouble: one call at a time, in order, until an outcome is known --
+
+  async #mend(): Promise<void> {
+    this.#isMending = true;
+    let isolatedTo = 0;
+    for (let attempt = 0; !this.#isOver && this.#isTroubled;) {
+      const first = this.#pending[0];
+      if (!first) break;
+      const isIsolated = first.ordinal <= isolatedTo;
+      const batch = this.#cut(first.ordinal - 1, isIsolated ? 1 : BATCH_ENTRIES_MAX);
+      assert(batch, 'turn: what is pending can be sent');
+      const answer = await this.#send(batch);
+      if (this.#isOver) break;
+      if (answer.kind === 'unavailable') {
+        await sleep(this.#parts.clock, backoffMs(STORE_BACKOFF, attempt++, this.#parts.random), this.#stopped.signal);
+        continue;
+      }
+      attempt = 0;
+      if (answer.kind === 'applied') {
+        this.#sentTo = batch.to;
+        this.#applied(batch.to, answer.row);
+        this.#isTroubled = batch.to < isolatedTo;
+      } else if ((answer.kind === 'limit' || answer.kind === 'unstorable') && batch.entries.length > 1) {
+        isolatedTo = batch.to; // one of them is the culprit: what stands before it is kept
+      } else await this.#refused(answer);
+    }
+    this.#isMending = false;
+    this.#isTroubled = false;
+    this.#pump();
+  }
+
+  /** A refusal of a single stretch, asked alone and in order: this is what became of the turn. */
+  async #refused(answer: Exclude<Answer, { kind: 'applied' | 'unavailable' }>): Promise<void> {
+    switch (answer.kind) {
+      case 'limit':
+        return this.#replaceRest('LIMIT');
+      case 'unstorable':
+        return this.#replaceRest('UNSTORABLE');
+      case 'gap': {
+        // the store has lost what it had acknowledged: there is nothing a writer can mend
+        this.#parts.logger.error('turn: the store lost acknowledged entries', this.#parts.names);
+        this.#finish({ kind: 'stuck' });
+        return;
+      }
+      case 'terminal':
+      case 'fenced': {
+        if (this.#isDoubtful) await this.#lookForOwn();
+        if (!this.#isOver) this.#finish({ kind: 'lost', ...(answer.row ? { row: answer.row } : {}) });
+        return;
+      }
+      default:
+        assertNever(answer);
+    }
+  }
+
+  /** The culprit and what follows it give way to FAILED, under the culprit's ordinal: it was refused for good, so the number is free. */
+  #replaceRest(code: EngineFailureCode): void {
+    const wasFailure = this.#failed !== undefined && this.#pending.length === 1;
+    if (wasFailure) {
+      this.#parts.logger.error('turn: the failure of a turn could not be stored', { ...this.#parts.names, code });
+      this.#finish({ kind: 'stuck' });
+      return;
+    }
+    this.#parts.logger.warn('turn: an entry was refused for good, the turn fails', { ...this.#parts.names, code });
+    const dropped = this.#pending.splice(0);
+    this.#pendingBytes = 0;
+    this.#lastOrdinal -= dropped.length;
+    this.#sentTo = this.#lastOrdinal;
+    this.#isClosed = false;
+    this.fail(code);
+    for (const { reject } of dropped) reject(turnIsOver());
+  }
+
+  /** After an unknown outcome "fenced" and "terminal" say nothing ⚖: what stands in the log under our fence was applied. */
+  async #lookForOwn(): Promise<void> {
+    const { log, grant, clock, random } = this.#parts;
+    let applied = 0;
+    for (let after = this.#seq; ;) {
+      const entries = await persist(() => log.entriesAfter(grant.id, after), { clock, random, signal: this.#stopped.signal });
+      const last = entries?.at(-1);
+      if (!entries || !last) break;
+      for (const { fence, ordinal } of entries) if (fence === grant.fence && ordinal !== undefined) applied = Math.max(applied, ordinal);
+      after = last.seq;
+    }
+    const first = this.#pending[0];
+    if (this.#isOver || !first || applied < first.ordinal) return;
+    for (const { entry, resolve } of this.#pending.splice(0, applied + 1 - first.ordinal)) {
+      this.#pendingBytes -= entry.body.length;
+      resolve();
+    }
+    if (this.#isClosed && this.#pending.length === 0) {
+      this.#finish({ kind: 'closed', ...(this.#failed ? { failed: this.#failed } : {}) });
+    }
+  }
+
+  // -- the end --
+
+  #finish(end: WriterEnd | undefined): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#isClosed = true;
+    this.#stopped.abort();
+    for (const { reject } of this.#pending.splice(0)) reject(turnIsOver());
+    this.#pendingBytes = 0;
+    this.#wakeWaiters();
+    if (end) this.#parts.onEnd(end);
+  }
+
+  /** A bug of ours or of the store: somebody else has to settle the turn. */
+  #break(error: unknown): void {
+    this.#complain(error);
+    this.#finish({ kind: 'stuck' });
+  }
+
+  #wakeWaiters(): void {
+    const waiters = this.#waiters;
+    this.#waiters = [];
+    for (const wake of waiters) wake();
+  }
+}
