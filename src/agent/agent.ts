@@ -60,11 +60,11 @@ const OFFERED: AgentCapabilities = { streaming: true, pushNotifications: false, 
  * ```
  */
 export function createAgent(options: AgentOptions): Agent {
-  const { card: draft, name = draft.name, run, reply, store, wake, identify, publicUrl, blockingMs, limits, ...others } = options;
-  const { clock = systemClock, random = systemRandom, logger = jsonLogger(clock), ...turnOptions } = others;
+  const { card: draft, run, reply, store, wake, identify, publicUrl, blockingMs, limits, ...others } = options;
+  const { clock = systemClock, random = systemRandom, logger = jsonLogger(clock), name: givenName, ...turnOptions } = others;
   const cardAt = cardsOf(draft, publicUrl);
   const card = cardAt();
-  checkName(name);
+  const name = checkedName(givenName ?? card.name);
   const settings = turnSettings(turnOptions);
   const parts: StoreParts = { clock, random, logger };
   const log = new TaskLog({ ...openStore({ store, wake }, parts), logger });
@@ -112,9 +112,10 @@ export function createAgent(options: AgentOptions): Agent {
 }
 
 /** Replicas find each other's tasks by it, so it is held to the rule of all keys (case 95). */
-function checkName(name: string): void {
+function checkedName(name: string): string {
   const problem = idProblem(name);
   if (problem !== undefined) throw new TypeError(`option name: the agent's name ${problem}`);
+  return name;
 }
 
 /** An agent is reached by few names; a caller who makes them up must not fill the memory. */

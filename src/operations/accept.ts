@@ -8,7 +8,7 @@ import { turnLimits } from '../turn/options.ts';
 import type { Call } from './call.ts';
 import { digestOf, taskIdOf } from './identity.ts';
 import type { Awaited } from './own-turn.ts';
-import { type OperationParts, scopeOf } from './parts.ts';
+import { offerGrant, type OperationParts, scopeOf } from './parts.ts';
 import { patiently } from './trouble.ts';
 
 /** A message that stands in the log. */
@@ -30,12 +30,9 @@ const OVERLOAD_RETRY_MS = 2_000;
 export async function accept(parts: OperationParts, call: Call, request: SendMessageRequest): Promise<Accepted> {
   const ask = toAsk(parts, call, request);
   await refuseOverload(parts, call, ask);
-  const { turns } = parts;
-  const result = await patiently(parts, call.signal, () => parts.log.accept({ ...ask, replica: turns.replica, canStart: turns.canStart }));
+  const result = await patiently(parts, call.signal, () => acceptOnce(parts, ask));
   if (result.kind !== 'accepted') throw refusal(result, ask);
   const { row, messageSeq, turn, isRepeat } = result;
-  // also on a repeat: the answer that would have brought this grant may be the one that was lost ⚖
-  if (row.phase === 'open' && row.holder === turns.replica) turns.offer(row);
   return {
     taskId: row.id,
     row,
@@ -44,6 +41,14 @@ export async function accept(parts: OperationParts, call: Call, request: SendMes
     seq: isRepeat ? row.seq : result.seq,
     after: isRepeat ? messageSeq : result.seq,
   };
+}
+
+/** One try. The grant in its answer is offered on a repeat as well: the answer that would have brought it may be the one that was lost ⚖. */
+async function acceptOnce({ log, turns }: OperationParts, ask: FixedAsk): Promise<AcceptResult> {
+  using slot = turns.reserve();
+  const result = await log.accept({ ...ask, replica: turns.replica, canStart: slot !== undefined });
+  if (result.kind === 'accepted') offerGrant(turns, result.row);
+  return result;
 }
 
 type FixedAsk = Omit<AcceptAsk, 'replica' | 'canStart'>;

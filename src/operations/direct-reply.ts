@@ -1,4 +1,4 @@
-import { internalError, isA2AError } from '../protocol/errors.ts';
+import { internalError, isA2AError, unavailable } from '../protocol/errors.ts';
 import { textOf, toParts } from '../protocol/parts.ts';
 import type { Message, SendMessageRequest } from '../protocol/types.ts';
 import type { Reply } from '../turn/turn.ts';
@@ -32,7 +32,7 @@ async function ask(
   const stop = (): void => controller.abort();
   call.signal.addEventListener('abort', stop, { once: true });
   const late = new Promise<never>((_, reject) => {
-    controller.signal.addEventListener('abort', () => reject(new Error(`reply: no answer within ${REPLY_MS} ms, or the caller left`)), {
+    controller.signal.addEventListener('abort', () => reject(new Error(`reply: no answer within ${REPLY_MS} ms`)), {
       once: true,
     });
   });
@@ -41,6 +41,7 @@ async function ask(
     return await Promise.race([callReply(reply, call, request, controller.signal), late]);
   } catch (error) {
     if (isA2AError(error)) throw error;
+    if (call.signal.aborted) throw unavailable('The caller left before the answer.');
     const reference = call.reference ?? parts.random.uuid();
     const detail = error instanceof Error ? (error.stack ?? error.message) : String(error);
     parts.logger.error('reply failed', { reference, error: detail });

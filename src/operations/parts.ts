@@ -18,6 +18,8 @@ export interface TurnTaker {
   readonly canStart: boolean;
   /** Queued turns of all replicas, as of the last tick. */
   readonly queued: number;
+  /** As `canStart`, and keeps a slot until it is disposed of, behind the offer: a burst of messages takes no more slots than there are. */
+  reserve(): Disposable | undefined;
   /** Hands over an open turn that names this replica; one that it has already is no news to it. */
   offer(row: TaskRow): void;
 }
@@ -48,4 +50,9 @@ export interface SharedParts extends OperationParts {
 /** Whose tasks a call may see: it goes into every read and write (P10). */
 export function scopeOf({ agent }: OperationParts, call: Call): Scope {
   return { agent, tenant: call.tenant, owner: call.caller.name ?? '' };
+}
+
+/** A row that names this replica on an open turn is a grant: whoever gets one hands it over. */
+export function offerGrant(turns: TurnTaker, row: TaskRow): void {
+  if (row.phase === 'open' && row.holder === turns.replica) turns.offer(row);
 }

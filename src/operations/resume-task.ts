@@ -4,7 +4,7 @@ import { taskNotFound, unsupportedOperation } from '../protocol/errors.ts';
 import type { Task } from '../protocol/types.ts';
 import { turnLimits } from '../turn/options.ts';
 import { taskAsOf } from './answers.ts';
-import type { OperationParts } from './parts.ts';
+import { offerGrant, type OperationParts } from './parts.ts';
 import { patiently } from './trouble.ts';
 
 const never = new AbortController().signal;
@@ -14,11 +14,15 @@ const never = new AbortController().signal;
  * replica it arrives. It belongs to the program, not to a caller, so it has no scope.
  */
 export async function resumeTask(parts: OperationParts, taskId: string): Promise<Task> {
-  const { log, turns, agent, settings } = parts;
+  const { log, turns, agent } = parts;
+  const limits = turnLimits(parts.settings);
   let isUnknown = false;
   const result = await patiently(parts, never, async () => {
+    using slot = turns.reserve();
     try {
-      return await log.resume({ agent, taskId, replica: turns.replica, canStart: turns.canStart, limits: turnLimits(settings) });
+      const answer = await log.resume({ agent, taskId, replica: turns.replica, canStart: slot !== undefined, limits });
+      if (answer.kind === 'resumed') offerGrant(turns, answer.row);
+      return answer;
     } catch (error) {
       isUnknown ||= error instanceof StoreError && error.isUnknown;
       throw error;
@@ -28,11 +32,10 @@ export async function resumeTask(parts: OperationParts, taskId: string): Promise
   return resumed(parts, taskId, result);
 }
 
-async function resumed({ log, turns }: OperationParts, taskId: string, result: ResumeResult): Promise<Task> {
+async function resumed({ log }: OperationParts, taskId: string, result: ResumeResult): Promise<Task> {
   switch (result.kind) {
     case 'resumed': {
       const { row } = result;
-      if (row.phase === 'open' && row.holder === turns.replica) turns.offer(row);
       return taskAsOf(log, row, row.seq);
     }
     case 'absent':

@@ -32,7 +32,13 @@ export class StageReplica {
   readonly log: TaskLog;
   readonly operations: ReplicaOperations;
   /** What a runner would be told. */
-  readonly turns: { readonly replica: string; canStart: boolean; queued: number; offer(row: TaskRow): void };
+  readonly turns: {
+    readonly replica: string;
+    canStart: boolean;
+    queued: number;
+    reserve(): Disposable | undefined;
+    offer(row: TaskRow): void;
+  };
   readonly offered: TaskRow[] = [];
 
   constructor(index: number, source: StoreSource, options: StageOptions) {
@@ -40,7 +46,15 @@ export class StageReplica {
     const logger = options.logger ?? silentLogger;
     const { store, wake } = source.open({ clock: systemClock, random: systemRandom, logger });
     this.log = new TaskLog({ store: options.between?.(store, index) ?? store, wake, logger });
-    this.turns = { replica: this.id, canStart: true, queued: 0, offer: (row) => this.offered.push(row) };
+    this.turns = {
+      replica: this.id,
+      canStart: true,
+      queued: 0,
+      reserve() {
+        return this.canStart ? { [Symbol.dispose]() {} } : undefined;
+      },
+      offer: (row) => this.offered.push(row),
+    };
     this.operations = createOperations({
       agent: 'Stage',
       capabilities: options.capabilities ?? { streaming: true },
