@@ -24,8 +24,7 @@ export function completeCard(draft: CardDraft, { interfaces, capabilities }: Car
   const problems = cardProblems(draft, capabilities);
   if (problems.length > 0) throw new TypeError(`The agent's card is not valid. ${problems.join(' ')}`);
   const { name, description, version } = draft;
-  // true: the problems above were looked for, and a plain JSON copy has the same shape; it also drops members that are `undefined`
-  const given = copyJson(draft, 'card') as unknown as CardDraft;
+  const given = copyOf(draft);
   return {
     ...given,
     supportedInterfaces: given.supportedInterfaces ?? interfaces,
@@ -37,6 +36,16 @@ export function completeCard(draft: CardDraft, { interfaces, capabilities }: Car
     description,
     version,
   };
+}
+
+// so that the author's object may change; a member that is `undefined` is left out
+function copyOf(draft: CardDraft): CardDraft {
+  try {
+    // true: a plain JSON copy has the shape of what it was made from
+    return copyJson(draft, 'card') as unknown as CardDraft;
+  } catch (error) {
+    throw new TypeError("The agent's card is not valid: it must be plain JSON.", { cause: error });
+  }
 }
 
 /** Everything that is wrong with a draft, a sentence each; for a program that wants to say so before it listens. */

@@ -105,7 +105,7 @@ export const parseError = (message: string): A2AError => new A2AError('PARSE_ERR
 export const invalidRequest = (message: string): A2AError => new A2AError('INVALID_REQUEST', message);
 
 /** No such operation, method or path (case 70). */
-export const methodNotFound = (what: string): A2AError => new A2AError('METHOD_NOT_FOUND', `Method not found: ${what}`);
+export const methodNotFound = (what: string): A2AError => new A2AError('METHOD_NOT_FOUND', `Method not found: ${what.slice(0, 100)}`);
 
 /** More bytes than the server takes (SEC-09). */
 export const tooLarge = (what: string, bytesMost: number): A2AError =>

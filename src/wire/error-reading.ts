@@ -96,8 +96,8 @@ function byHttpStatus(status: number): ErrorCode {
       return 'UNAUTHENTICATED';
     case 403:
       return 'PERMISSION_DENIED';
+    // without a body of A2A's it tells of a wrong URL and not of a task
     case 404:
-      return 'TASK_NOT_FOUND';
     case 405:
     case 501:
       return 'METHOD_NOT_FOUND';

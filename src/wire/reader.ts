@@ -7,7 +7,7 @@ import { enums, unspecified } from './schema.ts';
 import type { ReadRules } from './rules.ts';
 import { answerRules, emptyStrings, filledLists, neededAnyway, neededOneofs, requestRules } from './rules.ts';
 import type { Read } from './values.ts';
-import { enumReader, intReader, readBool, readBytes, readTimestamp, stringReader, structReader, valueReader } from './values.ts';
+import { enumReader, intReader, readBool, readBytes, stringReader, structReader, timestampReader, valueReader } from './values.ts';
 import type { Violations } from './violations.ts';
 import { refuse, within } from './violations.ts';
 
@@ -196,7 +196,7 @@ function compileType(type: FieldType, path: FieldPath, rules: ReadRules, readerO
     case 'bytes':
       return readBytes;
     case 'Timestamp':
-      return readTimestamp;
+      return timestampReader(rules);
     case 'Value':
       return valueReader(rules);
     case 'Struct':

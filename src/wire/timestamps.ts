@@ -5,8 +5,8 @@ const firstMs = Date.parse('0001-01-01T00:00:00.000Z');
 const lastMs = Date.parse('9999-12-31T23:59:59.999Z');
 
 /**
- * A timestamp in the one form A2A writes, `YYYY-MM-DDTHH:mm:ss.sssZ` (JSON-03 to JSON-05), made from any RFC 3339 form with any offset and any
- * number of digits (JSON-07). What is finer than a millisecond is cut off. `undefined` if it is no timestamp or outside the years 1 to 9999.
+ * A timestamp in the one form A2A writes, `YYYY-MM-DDTHH:mm:ss.sssZ` (JSON-03 to JSON-05), made from any RFC 3339 form with any offset and up to
+ * 32 digits of a second (JSON-07). What is finer than a millisecond is cut off. `undefined` if it is no timestamp or outside the years 1 to 9999.
  */
 export function canonicalTimestamp(text: string): string | undefined {
   const match = shape.exec(text);

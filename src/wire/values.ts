@@ -74,11 +74,17 @@ export const readBytes: Read = (value, found) => {
   return bytes ?? refuse(found, 'must be base64');
 };
 
-/** A reader of timestamps, given back in the canonical form (JSON-03 to JSON-07). */
-export const readTimestamp: Read = (value, found) => {
-  const timestamp = typeof value === 'string' ? canonicalTimestamp(value) : undefined;
-  return timestamp ?? refuse(found, 'must be a timestamp such as 2026-01-31T12:00:00.000Z');
-};
+/** A reader of timestamps, given back in the canonical form (JSON-03 to JSON-07). What an agent answers in another form is kept as it is. */
+export function timestampReader(rules: ReadRules): Read {
+  const keepsOthers = rules.content === 'trust';
+  return (value, found) => {
+    if (typeof value === 'string') {
+      const timestamp = canonicalTimestamp(value) ?? (keepsOthers ? value : undefined);
+      if (timestamp !== undefined) return timestamp;
+    }
+    return refuse(found, 'must be a timestamp such as 2026-01-31T12:00:00.000Z');
+  };
+}
 
 /** A reader of any JSON value. It is looked through and kept as it is, not copied: the JSON handed in belongs to the reader. */
 export function valueReader(rules: ReadRules): Read {

@@ -72,6 +72,10 @@ function skill(id: string): unknown {
   return { id, name: 'n', description: 'd', tags: [] };
 }
 
+test('what is no JSON is refused as well', () => {
+  expect(() => completeCard({ ...draft, extra: () => 1 } as CardDraft, surroundings)).toThrow('must be plain JSON');
+});
+
 test('all problems are named at once', () => {
   expect(cardProblems({ ...draft, name: '', skills: {} } as unknown as CardDraft, surroundings.capabilities)).toHaveLength(2);
 });

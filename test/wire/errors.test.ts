@@ -142,6 +142,7 @@ test.each<[number, unknown, ErrorCode]>([
   [400, { error: { code: 400, status: 'FAILED_PRECONDITION', message: 'x' } }, 'UNSUPPORTED_OPERATION'],
   [404, { type: 'https://a2a-protocol.org/errors/task-not-found', title: 'T', detail: 'd', status: 404 }, 'TASK_NOT_FOUND'],
   [409, { type: 'about:blank', title: 'Conflict' }, 'TASK_NOT_CANCELABLE'],
+  [404, '<html>', 'METHOD_NOT_FOUND'],
   [401, undefined, 'UNAUTHENTICATED'],
   [403, '<html>', 'PERMISSION_DENIED'],
   [405, undefined, 'METHOD_NOT_FOUND'],

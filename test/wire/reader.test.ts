@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { isA2AError } from '../../src/protocol/errors.ts';
 import type { A2AError } from '../../src/protocol/errors.ts';
+import { readRequestOf, readResponseOf } from '../../src/wire/calls.ts';
+import { operations } from '../../src/wire/operations.ts';
 import { createReader, readAnswer, readMessage } from '../../src/wire/reader.ts';
 import { requestRules } from '../../src/wire/rules.ts';
 import type { MessageName } from '../../src/wire/schema.ts';
@@ -100,6 +102,12 @@ describe('the strict reader', () => {
     expect(part({ raw: '+/8=' })).toEqual({ raw: '+/8=' });
     expect(part({ raw: 'QR' })).toEqual({ raw: 'QQ==' });
     for (const raw of ['*', 'Q', 'QQ=', 'Q Q=', 1]) expect(violations('Part', { raw })).toEqual({ raw: 'must be base64' });
+  });
+
+  test('bytes of several MB cost what their length costs, whatever they are made of', () => {
+    expect(part({ raw: 'QUJD'.repeat(2_000_000) })).toEqual({ raw: 'QUJD'.repeat(2_000_000) });
+    expect(part({ raw: '-_8A'.repeat(2_000_000) })).toEqual({ raw: '+/8A'.repeat(2_000_000) });
+    expect(violations('Part', { raw: `${'QUJD'.repeat(2_000_000)}*` })).toEqual({ raw: 'must be base64' });
   });
 
   test.each([
@@ -343,6 +351,22 @@ describe('the lenient reader', () => {
     expect(readAnswer('ListTasksResponse', list)).toEqual(list);
     expect(readMessage('ListTasksResponse', list)).toEqual(list);
     expect(readAnswer('ListTasksResponse', {})).toEqual({ tasks: [], nextPageToken: '', pageSize: 0, totalSize: 0 });
+  });
+
+  test('keeps a timestamp that is not in the form of the protocol', () => {
+    const status = { state: 'TASK_STATE_WORKING', timestamp: '2026-01-31T12:00:00.123456' };
+    expect(readAnswer('TaskStatus', status)).toEqual(status);
+    expect(readAnswer('TaskStatus', { ...status, timestamp: '2026-01-31T12:00:00Z' })).toEqual({
+      ...status,
+      timestamp: '2026-01-31T12:00:00.000Z',
+    });
+  });
+
+  test('reads the answer of each operation; a Delete may be answered with {}, null or nothing (AMB-28)', () => {
+    for (const json of [{}, null, undefined]) expect(readResponseOf(operations.DeleteTaskPushNotificationConfig, json)).toEqual({});
+    const task = { id: 't', status: { state: 'TASK_STATE_WORKING' } };
+    expect(readResponseOf(operations.GetTask, { ...task, kind: 'task' })).toEqual(task);
+    expect(readRequestOf(operations.GetTask, { id: 't' })).toEqual({ id: 't' });
   });
 
   test('types still hold', () => {
