@@ -1,7 +1,7 @@
 /** The two functions of a test runner that a suite needs: vitest, jest, mocha and node:test all have them. */
 export interface SuiteRunner {
-  describe(name: string, body: () => void): void;
-  test(name: string, body: () => Promise<void>): void;
+  readonly describe: (name: string, body: () => void) => void;
+  readonly test: (name: string, body: () => Promise<void>) => void;
 }
 
 /** One test of a suite: a sentence about behaviour and what shows it. */

@@ -1,0 +1,15 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll } from 'vitest';
+
+/** Gives the path of a new file in a folder that goes when the tests of this file are over. */
+export function tempFiles(): () => string {
+  const folder = mkdtempSync(join(tmpdir(), 'chorus-stores-'));
+  let count = 0;
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+  return () => {
+    count += 1;
+    return join(folder, `tasks-${count}.db`);
+  };
+}
