@@ -187,7 +187,10 @@ function printQuery(rest: Readonly<Record<string, unknown>>): string {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(rest)) {
     const values: readonly unknown[] = Array.isArray(value) ? value : [value];
-    for (const one of values) if (one !== undefined) query.append(name, String(one));
+    for (const one of values) {
+      // nested objects never go into a query (REST-09), and no message with one is sent by it
+      if (typeof one === 'string' || typeof one === 'number' || typeof one === 'boolean') query.append(name, String(one));
+    }
   }
   return query.toString().replaceAll('+', '%20'); // a literal plus is %2B by now; %20 is read alike by every server (REST-10)
 }

@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { StreamEvent } from '../../src/wire/sse.ts';
 import { createEventParser, EVENT_LENGTH_MAX, HEARTBEAT, printEvent, readEvents } from '../../src/wire/sse.ts';
