@@ -37,6 +37,7 @@ const weRefuse: readonly Difference[] = [
 /** We take what ProtoJSON would refuse. */
 const weAccept: readonly Difference[] = [
   { match: /oneof .*set multiple times/, reason: 'empty placeholders beside the one content that is meant (JSON-12)' },
+  { match: /^cannot decode field .*set multiple times/, reason: 'null is unset (JSON-10), also under the second name of a member' },
   { match: /Timestamp/, reason: 'more than nine digits of a second are cut off, not refused (JSON-07)' },
 ];
 
@@ -156,11 +157,14 @@ function membersOf(row: FieldFact, chance: number): fc.Arbitrary<Members> {
     { weight: 30, arbitrary: fc.constant([row.jsonName]) },
     { weight: 8, arbitrary: fc.constant([row.protoName]) },
     { weight: 1, arbitrary: fc.constant([row.jsonName, row.protoName]) },
+    { weight: 1, arbitrary: fc.constant([row.jsonName, row.protoName, 'null']) },
   );
   const per = 1_000;
-  return fc
-    .tuple(fc.nat(per - 1), names, value)
-    .map(([dice, [...given], content]) => (dice >= chance * per ? [] : given.map((name) => [name, content] as const)));
+  return fc.tuple(fc.nat(per - 1), names, value).map(([dice, [first = '', second, asNull], content]) => {
+    if (dice >= chance * per) return [];
+    if (second === undefined) return [[first, content] as const];
+    return [[first, asNull === undefined ? content : null] as const, [second, content] as const];
+  });
 }
 
 function ours(name: MessageName, input: unknown): Verdict & { readonly violations: readonly string[] } {
