@@ -1,30 +1,31 @@
 import { collectBody } from '../wire/json.ts';
 import type { Exchange, Reply, Router } from './exchange.ts';
-import { NOWHERE, tidyBase, tidyPrefix, withoutPrefix } from './paths.ts';
+import { withoutEndSlash, withoutPrefix } from './paths.ts';
 
 /** Where a fetch handler stands. */
 export interface FetchOptions {
-  /** Path below which the agent answers, `/agents/greeter`; the root unless given. A framework that strips its own prefix needs none here. */
-  readonly prefix?: string;
-  /** Where callers reach this mount, prefix included. Without it the card names the origin of the request's URL. */
+  /** Where callers reach it. Without it the card names the origin of the request's URL. */
   readonly publicUrl?: string;
 }
 
 /** A handler of web-standard requests: Hono, Bun, Deno, Workers, Next. */
-export type FetchHandler = (request: Request) => Promise<Response>;
+export type AgentFetch = (request: Request) => Promise<Response>;
 
-/** The router for whoever speaks `Request` and `Response`. */
-export function createFetch(router: Router, options: FetchOptions = {}): FetchHandler {
-  const prefix = tidyPrefix(options.prefix);
-  const publicBase = options.publicUrl === undefined ? undefined : tidyBase(options.publicUrl);
+/**
+ * The router for whoever speaks `Request` and `Response`. A path in the public URL is taken off the request's path where it stands there: some
+ * frameworks cut it off before they call us, others do not.
+ */
+export function createFetch(router: Router, { publicUrl }: FetchOptions = {}): AgentFetch {
+  const publicBase = publicUrl === undefined ? undefined : withoutEndSlash(publicUrl);
+  const prefix = publicBase === undefined ? '' : withoutEndSlash(new URL(publicBase).pathname);
   return async (request) => {
     const url = new URL(request.url);
-    const path = withoutPrefix(url.pathname, prefix) ?? NOWHERE;
+    const path = withoutPrefix(url.pathname, prefix) ?? url.pathname;
     const gone = new AbortController();
     const hangUp = (): void => gone.abort();
     if (request.signal.aborted) hangUp();
     else request.signal.addEventListener('abort', hangUp, { once: true });
-    const reply = await router(toExchange(request, { url, path, base: publicBase ?? url.origin + prefix, signal: gone.signal }));
+    const reply = await router(toExchange(request, { url, path, base: publicBase ?? url.origin, signal: gone.signal }));
     return request.method === 'HEAD' ? toResponse({ status: reply.status, headers: reply.headers }, hangUp) : toResponse(reply, hangUp);
   };
 }

@@ -46,6 +46,6 @@ export function tidyPrefix(prefix = ''): string {
 }
 
 /** A public URL as a base: without the slash at its end. */
-export function tidyBase(publicUrl: string): string {
+export function withoutEndSlash(publicUrl: string): string {
   return publicUrl.replace(/\/+$/, '');
 }

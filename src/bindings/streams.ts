@@ -90,8 +90,7 @@ class PrintedStream implements AsyncIterator<string, undefined> {
       this.#wake?.();
     };
     this.#items.next().then(
-      ({ done, value }: IteratorResult<StreamItem>) =>
-        arrive(done === true ? { kind: 'end' } : { kind: 'item', item: value as StreamItem }), // not done: it is an item
+      (result) => arrive(result.done === true ? { kind: 'end' } : { kind: 'item', item: result.value }),
       (thrown: unknown) => arrive({ kind: 'error', thrown }),
     );
   }

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Mountable, Reply } from '../bindings/exchange.ts';
-import { isOurs, NOWHERE, tidyBase, tidyPrefix, withoutPrefix } from '../bindings/paths.ts';
+import { isOurs, NOWHERE, withoutEndSlash, tidyPrefix, withoutPrefix } from '../bindings/paths.ts';
 import type { CorsOrigins } from './cors.ts';
 import { corsHeaders, preflight } from './cors.ts';
 import { originOf, splitTarget } from './node-address.ts';
@@ -59,7 +59,7 @@ export function createAnswer(
   { publicUrl, cors, stallMs = STALL_MS, bodyMs = BODY_MS }: NodeListenerOptions,
   fixedBase?: () => string | undefined,
 ): (incoming: Incoming) => void {
-  const base = publicUrl === undefined ? undefined : tidyBase(publicUrl);
+  const base = publicUrl === undefined ? undefined : withoutEndSlash(publicUrl);
   const reply = async (exchange: NodeExchange): Promise<Reply> => {
     const asked = preflight(cors, exchange);
     if (asked) return asked;

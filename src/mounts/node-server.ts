@@ -1,4 +1,4 @@
-import type { Server, ServerOptions } from 'node:http';
+import type { Server, ServerOptions, ServerResponse } from 'node:http';
 import { createServer } from 'node:http';
 import type { ServerOptions as TlsServerOptions } from 'node:https';
 import { createServer as createTlsServer } from 'node:https';
@@ -36,7 +36,13 @@ export function createOwnServer(tls: TlsOptions | undefined, { headersMs = HEADE
   };
   const server = tls ? createTlsServer({ minVersion: 'TLSv1.2', ...tls, ...options }) : createServer(options);
   server.maxHeadersCount = HEADERS_MAX;
-  server.on('clientError', refuse);
+  const answers = new WeakMap<Socket, ServerResponse>();
+  server.on('request', (request, response) => answers.set(request.socket, response));
+  server.on('clientError', (error: RequestError, socket: Socket) => {
+    // when an answer has begun, bytes of ours would land in the middle of it
+    if (!socket.writable || error.code === 'ECONNRESET' || answers.get(socket)?.headersSent === true) socket.destroy();
+    else refuse(error, socket);
+  });
   return server;
 }
 
@@ -51,19 +57,14 @@ export function listen(server: Server, { port, host }: { readonly port: number; 
   });
 }
 
-/** The answer to what is not HTTP, too slow or too large in its headers: typed like any other error, where Node would send bare status lines. */
-function refuse(error: Error & { readonly code?: string }, socket: Socket): void {
-  // also when an answer is under way: bytes of ours would land in the middle of it
-  if (!socket.writable || error.code === 'ECONNRESET' || isAnswering(socket)) return void socket.destroy();
+type RequestError = Error & { readonly code?: string };
+
+/** The answer to what is not HTTP, too slow or too large in its headers: typed like any other error, where Node would send a bare status line. */
+function refuse(error: RequestError, socket: Socket): void {
   const [status, text] = reasonOf(error.code);
   const body = JSON.stringify(toRestError(new A2AError('INVALID_REQUEST', text), status).body);
   const head = `HTTP/1.1 ${status} ${status === 400 ? 'Bad Request' : 'Refused'}\r\nconnection: close\r\ncontent-type: ${mediaTypes.json}\r\n`;
   socket.end(`${head}content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`);
-}
-
-// Node keeps the response under way on the socket; there is no public way to ask
-function isAnswering(socket: Socket & { readonly _httpMessage?: { readonly headersSent?: boolean } | null }): boolean {
-  return socket._httpMessage?.headersSent === true;
 }
 
 function reasonOf(code: string | undefined): readonly [status: number, text: string] {

@@ -1,7 +1,7 @@
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import { Server as TlsServer } from 'node:https';
 import type { Mountable } from '../bindings/exchange.ts';
-import { isOurs, NOWHERE, tidyBase, tidyPrefix, withoutPrefix } from '../bindings/paths.ts';
+import { isOurs, NOWHERE, withoutEndSlash, tidyPrefix, withoutPrefix } from '../bindings/paths.ts';
 import type { Clock } from '../ground/clock.ts';
 import { sleep } from '../ground/clock.ts';
 import { isWildcard, listeningOrigin, splitTarget } from './node-address.ts';
@@ -94,7 +94,7 @@ class NodeMount implements Served {
 
   get url(): string {
     const { publicUrl } = this.#options;
-    if (publicUrl !== undefined) return tidyBase(publicUrl);
+    if (publicUrl !== undefined) return withoutEndSlash(publicUrl);
     const address = this.#server.address();
     const scheme = this.#server instanceof TlsServer ? 'https' : 'http';
     return (typeof address === 'object' && address ? listeningOrigin(scheme, address) : '') + this.#prefix;
@@ -102,8 +102,11 @@ class NodeMount implements Served {
 
   async open(): Promise<void> {
     const { server, port, host = '127.0.0.1', signals = server === undefined } = this.#options;
-    this.#others = this.#server.listeners('request') as RequestListener[]; // what listens to `request` is a request listener
-    this.#server.removeAllListeners('request').on('request', this.#onRequest);
+    if (server) {
+      this.#others = server.listeners('request') as RequestListener[]; // what listens to `request` is a request listener
+      server.removeAllListeners('request');
+    }
+    this.#server.on('request', this.#onRequest);
     if (!this.#server.listening && (server === undefined || port !== undefined)) {
       this.#isOurServer = true;
       await listen(this.#server, { port: port ?? 0, host });
