@@ -1,6 +1,6 @@
 import type { Mountable } from '../bindings/exchange.ts';
 import { createFetch } from '../bindings/fetch.ts';
-import { interfacesAt, tidyBase } from '../bindings/paths.ts';
+import { interfacesAt, withoutEndSlash } from '../bindings/paths.ts';
 import { createRouter } from '../bindings/router.ts';
 import { systemClock } from '../ground/clock.ts';
 import { systemRandom } from '../ground/random.ts';
@@ -124,7 +124,7 @@ const CARDS_MAX = 64;
 /** The card for whoever reached the agent at `base`; the same object for the same base. */
 function cardsOf(draft: CardDraft, publicUrl: string | undefined): (base?: string) => AgentCard {
   const made = new Map<string, AgentCard>();
-  const publicBase = publicUrl === undefined ? undefined : tidyBase(publicUrl);
+  const publicBase = publicUrl === undefined ? undefined : withoutEndSlash(publicUrl);
   return (reachedAt = '') => {
     const base = publicBase ?? reachedAt;
     const known = made.get(base);
