@@ -57,9 +57,13 @@ class Taking {
   }
 
   async next(): Promise<Message | undefined> {
+    const { signal } = this.#parts;
     for (;;) {
-      const [message] = await this.take(1);
-      if (message || this.#parts.signal.aborted) return message;
+      const [message] = await this.take(1).catch((error: unknown) => {
+        if (signal.aborted) return []; // the turn was ended from outside: nothing more will come
+        throw error;
+      });
+      if (message || signal.aborted) return message;
       await this.#grown();
     }
   }
@@ -68,12 +72,12 @@ class Taking {
     const { log, taskId, speech, over } = this.#parts;
     if (over.aborted) throw turnIsOver();
     const again = this.#again.slice(0, limit);
-    const found = again.length < limit ? await this.#patiently(() => log.read(taskId)) : undefined;
-    const waiting = found ? found.row.waiting.slice(0, limit - again.length) : [];
+    const found = again.length < limit ? await this.#patiently(() => log.row(taskId)) : undefined;
+    const waiting = found ? found.waiting.slice(0, limit - again.length) : [];
     const messages = await Promise.all(waiting.map((seq) => this.#patiently(() => this.#messageAt(seq))));
     if (waiting.length > 0) await speech.taken(waiting);
     this.#again.splice(0, again.length);
-    if (found) this.#seq = found.row.seq;
+    if (found) this.#seq = found.seq;
     return [...again.map(({ message }) => message), ...messages].map((message) => structuredClone(message));
   }
 
