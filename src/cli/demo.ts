@@ -22,8 +22,8 @@ async function demo({ agent, text }: { readonly agent?: string; readonly text?: 
   out.say(`  front ${rig.front.url} sends each request to the next of them`);
   const story = new Story(rig, out);
   const wishes = { opening: text ?? 'A poem, please?', answer: text ?? 'a falling replica' };
-  await story.lostAndTakenOver(wishes);
   await story.canceledFromAfar(wishes);
+  await story.lostAndTakenOver(wishes);
   return tellVerdict(out, await story.verdict());
 }
 

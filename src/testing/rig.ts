@@ -33,7 +33,7 @@ export interface EffectLine {
 }
 
 /** How a tick that came late is told by a replica's logger. */
-const LATE_TICK_EVENT = 'tick: late';
+const LATE_TICK_EVENT = 'replica: late tick';
 
 /**
  * Several replicas of one agent, each an operating-system process, on one store, behind a round-robin front. Use it with `await using`: it

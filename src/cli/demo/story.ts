@@ -41,41 +41,39 @@ export class Story {
     this.#out = transcript;
   }
 
+  /** Started on A, streamed from B, canceled on C. */
+  async canceledFromAfar({ answer }: Wishes): Promise<void> {
+    this.#out.chapter('1  Started on A, streamed from B, canceled on C');
+    const task = await this.#start(0, answer);
+    const reader = new Reader('reader', task.id, this.#out);
+    const reading = reader.read(() => this.#probe(this.#rig.replica(1)));
+    await reader.until(({ state, chunks }) => state === 'TASK_STATE_INPUT_REQUIRED' || chunks >= CHUNKS_BEFORE_END);
+    this.#out.tell('you', 'cancel on C');
+    const asked = callerClock.monotonic();
+    try {
+      const { status } = await this.#probe(this.#rig.replica(2)).cancel(task.id);
+      this.#out.tell('C', `answers ${status.state.replace('TASK_STATE_', '')}`);
+    } catch (error) {
+      if (!isA2AError(error)) throw error;
+      this.#out.tell('C', `answers ${error.code}: the task had ended before`);
+    }
+    await reading;
+    this.#out.tell('reader', `saw the end ${Math.round(callerClock.monotonic() - asked)} ms after you asked`);
+    await this.#tellLog(task.id);
+  }
+
   /** Started on A, streamed from B, resumed on C; C is killed with the word in its mouth, another goes on. */
   async lostAndTakenOver({ opening, answer }: Wishes): Promise<void> {
-    this.#out.chapter('1  Started on A, streamed from B, resumed on C');
+    this.#out.chapter('2  Started on A, streamed from B, resumed on C, and C is killed');
     const task = await this.#start(0, opening);
     const reader = new Reader('reader', task.id, this.#out);
     const reading = reader.read(() => this.#probe(this.#rig.living[reader.seq === 0 ? 1 : 0]));
     await reader.until(({ state, chunks }) => state === 'TASK_STATE_INPUT_REQUIRED' || chunks > 0);
     if (reader.state === 'TASK_STATE_INPUT_REQUIRED') await this.#resume(2, task, answer);
-    await reader.until(({ chunks }) => chunks >= CHUNKS_BEFORE_KILL);
+    await reader.until(({ chunks }) => chunks >= CHUNKS_BEFORE_END);
     if (reader.state && isTerminal(reader.state)) this.#out.tell('you', 'have no turn left to kill: it was over too soon');
     else await this.#killHolder(task.id, reader);
     await reading;
-    await this.#tellLog(task.id);
-  }
-
-  /** Started on one, streamed from a second, canceled on a third. */
-  async canceledFromAfar({ answer }: Wishes): Promise<void> {
-    const [first, second, third = first] = this.#rig.living;
-    assert(first && second && third, 'demo: at least two replicas live');
-    this.#out.chapter(`2  Started on ${first.name}, streamed from ${second.name}, canceled on ${third.name}`);
-    const task = await this.#start(this.#rig.replicas.indexOf(first), answer);
-    const reader = new Reader('reader', task.id, this.#out);
-    const reading = reader.read(() => this.#probe(second));
-    await reader.until(({ state, chunks }) => state === 'TASK_STATE_INPUT_REQUIRED' || chunks >= CHUNKS_BEFORE_KILL);
-    this.#out.tell('you', `cancel on ${third.name}`);
-    const asked = callerClock.monotonic();
-    try {
-      const { status } = await this.#probe(third).cancel(task.id);
-      this.#out.tell(third.name, `answers ${status.state.replace('TASK_STATE_', '')}`);
-    } catch (error) {
-      if (!isA2AError(error)) throw error;
-      this.#out.tell(third.name, `answers ${error.code}: the task had ended before`);
-    }
-    await reading;
-    this.#out.tell('reader', `saw the end ${Math.round(callerClock.monotonic() - asked)} ms after you asked`);
     await this.#tellLog(task.id);
   }
 
@@ -152,7 +150,7 @@ export class Story {
 }
 
 /** Pieces that people have read before the holder is killed, or the task is canceled. */
-const CHUNKS_BEFORE_KILL = 12;
+const CHUNKS_BEFORE_END = 12;
 
 const HOLDER_MS_MAX = 5_000;
 
