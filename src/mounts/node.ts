@@ -47,7 +47,8 @@ export interface Served {
  * ```
  */
 export async function serve(agent: Mountable, options: ServeOptions = {}): Promise<Served> {
-  await agent.start();
+  // a busy store is waited for, and nothing else holds the process yet: its timers do not (it would end with 13)
+  await holdProcess(agent.start());
   const mount = new NodeMount(agent, options);
   try {
     await mount.open();
