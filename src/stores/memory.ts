@@ -131,7 +131,7 @@ class MemoryStore implements Store {
     return {
       isAlive: !isDead(this.#replicas.get(ask.replica)),
       beats: this.#beatsOfOthers(ask.replica),
-      held: Array.from(this.#tasks.heldBy(ask.replica), ({ row }) => row),
+      held: [...this.#tasks.heldBy(ask.replica)].toSorted(byNumber).map(({ row }) => row),
       queued: queue?.size ?? 0,
       ...(oldestQueuedAt === undefined ? {} : { oldestQueuedAt }),
       hasSweepable: this.#sweepable(1, now).length > 0,
@@ -208,16 +208,11 @@ class MemoryStore implements Store {
   }
 
   #sweepable(limit: number, now: number): readonly { readonly task: MemoryTask; readonly isHolderDead: boolean }[] {
-    const found: { task: MemoryTask; isHolderDead: boolean }[] = [];
-    for (const holder of this.#tasks.holders()) {
-      if (!isDead(this.#replicas.get(holder))) continue;
-      for (const task of this.#tasks.heldBy(holder)) {
-        if (found.length >= limit) return found;
-        found.push({ task, isHolderDead: true });
-      }
-    }
-    for (const task of this.#tasks.overdue(limit - found.length, now)) found.push({ task, isHolderDead: false });
-    return found;
+    const dead = [...this.#tasks.holders()].filter((holder) => isDead(this.#replicas.get(holder)));
+    const orphans = dead.flatMap((holder) => [...this.#tasks.heldBy(holder)]).toSorted(byNumber);
+    const found = orphans.slice(0, limit).map((task) => ({ task, isHolderDead: true }));
+    const overdue = this.#tasks.overdue(limit - found.length, now).map((task) => ({ task, isHolderDead: false }));
+    return [...found, ...overdue];
   }
 
   #watched(watched: TickAsk['watched']): Pick<TickResult, 'grown' | 'gone'> {
@@ -246,6 +241,8 @@ function* above({ entries }: MemoryTask, { after, upTo, kinds }: Range): Generat
     if (entry !== undefined && (kinds === undefined || kinds.includes(entry.kind))) yield entry;
   }
 }
+
+const byNumber = (one: MemoryTask, other: MemoryTask): number => one.no - other.no;
 
 function isAfter(row: TaskRow, cursor: ListAsk['after']): boolean {
   if (cursor === undefined) return true;
