@@ -51,6 +51,8 @@ export class Pulse {
   #beatAt = Number.NEGATIVE_INFINITY;
   #watchedAt = Number.NEGATIVE_INFINITY;
   #lastSentAt = Number.NEGATIVE_INFINITY;
+  /** From when on the next look's time counts: the last one's start, or its failure. */
+  #countsFrom = Number.NEGATIVE_INFINITY;
   #isHurried = false;
   #isOut = false;
   #suspects: readonly ReplicaBeat[] = [];
@@ -160,7 +162,7 @@ export class Pulse {
     if (this.#isHurried) return 0;
     const { log, settings, clock, isRunning } = this.#parts;
     const { tickMs, pollMs } = settings;
-    const sinceMs = clock.monotonic() - this.#lastSentAt;
+    const sinceMs = clock.monotonic() - this.#countsFrom;
     if (log.isWakeProven) return tickMs - sinceMs;
     if (log.isWatching || isRunning()) return Math.min(tickMs, pollMs) - sinceMs;
     // somebody may begin to watch meanwhile: look again soon whether a look is due
@@ -193,6 +195,7 @@ export class Pulse {
     const sentAt = clock.monotonic();
     this.#reportLateness(sentAt);
     this.#lastSentAt = sentAt;
+    this.#countsFrom = sentAt;
     this.#isHurried = false; // before the look: a hint during it is kept
     this.#look += 1;
     const own: TickAsk['own'] = sentAt - this.#beatAt >= this.#parts.settings.leaseMs / 4 ? 'renew' : 'look';
@@ -249,7 +252,7 @@ export class Pulse {
 
   #failed(error: unknown): void {
     const { clock, logger } = this.#parts;
-    this.#lastSentAt = clock.monotonic(); // a store that fails at once is not asked at once again
+    this.#countsFrom = clock.monotonic(); // a store that fails at once is not asked at once again
     this.#isHurried = false;
     if (this.#isOut) return;
     this.#isOut = true;
