@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { describe, test } from 'vitest';
 import { memory } from '../../src/agent/memory.ts';
 import { sqlite } from '../../src/agent/sqlite.ts';
@@ -8,10 +8,10 @@ import { systemClock } from '../../src/ground/clock.ts';
 import { silentLogger } from '../../src/ground/logger.ts';
 import { systemRandom } from '../../src/ground/random.ts';
 import type { NewEntry } from '../../src/log/entry.ts';
-import type { AcceptAsk, Store, StoreSource, TaskRow, TurnLimits } from '../../src/log/store.ts';
+import type { Store, StoreSource, TaskRow, TurnLimits } from '../../src/log/store.ts';
 import { tempFiles } from './temp.ts';
 
-const file = tempFiles();
+const file = tempFiles('/dev/shm');
 const agents = ['one', 'two'] as const;
 const owners = ['', 'ada'] as const;
 const replicas = ['A', 'B', 'C', 'D'] as const;
@@ -163,8 +163,9 @@ async function call(store: Store, one: Verb, rows: ReadonlyMap<string, TaskRow>)
       const { agent, owner, contextId, isOdd } = one;
       const isNew = rows.has(one.taskId) === isOdd;
       const scope = { agent, tenant: '', owner };
-      const ask: AcceptAsk = { ...one, scope, isNew, body: `{"from":"${one.key}"}`, contextId };
-      return store.accept(isNew || contextId === 'd' ? ask : withoutContext(ask));
+      const ask = { ...one, scope, isNew, body: `{"from":"${one.key}"}` };
+      const { contextId: _context, ...withoutContext } = ask;
+      return store.accept(isNew || contextId === 'd' ? ask : withoutContext);
     }
     case 'append': {
       const row = rows.get(one.taskId);
@@ -187,10 +188,6 @@ async function call(store: Store, one: Verb, rows: ReadonlyMap<string, TaskRow>)
     case 'tick':
       return sorted(await store.tick({ ...one, agent: 'one', watched: tasks.map((taskId) => ({ taskId, seq: 3 })) }));
   }
-}
-
-function withoutContext({ contextId: _, ...ask }: AcceptAsk): AcceptAsk {
-  return ask;
 }
 
 /** Which of the living others comes first says nothing. */
