@@ -1,3 +1,4 @@
+/** The agent's side: `createAgent`, and the words its code is written with. */
 export { createAgent, type Agent } from './agent/agent.ts';
 export { memory } from './agent/memory.ts';
 export type { AgentOptions } from './agent/options.ts';

@@ -2,6 +2,7 @@ import type { Mountable } from '../bindings/exchange.ts';
 import { createFetch } from '../bindings/fetch.ts';
 import { interfacesAt, withoutEndSlash } from '../bindings/paths.ts';
 import { createRouter } from '../bindings/router.ts';
+import { assert } from '../ground/assert.ts';
 import { systemClock } from '../ground/clock.ts';
 import { systemRandom } from '../ground/random.ts';
 import type { StoreParts } from '../log/store.ts';
@@ -66,6 +67,7 @@ export function createAgent(options: AgentOptions): Agent {
   const card = cardAt();
   const name = checkedName(givenName ?? card.name);
   const settings = turnSettings(turnOptions);
+  assert(blockingMs === undefined || blockingMs >= 1, `option blockingMs: a number of at least 1 was expected, ${blockingMs} came`);
   const parts: StoreParts = { clock, random, logger };
   const log = new TaskLog({ ...openStore({ store, wake }, parts), logger });
   const turns = new TurnRunner({ ...parts, agent: name, run, log, settings });

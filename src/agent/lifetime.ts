@@ -74,6 +74,7 @@ export class Lifetime {
     operations.close();
     await turns.stop();
     await log.stop();
+    this.#isStarted = false; // whoever comes now is told that the agent was closed
   }
 
   /**

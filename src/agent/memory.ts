@@ -5,6 +5,16 @@ import { localHub } from '../wakes/local.ts';
 /**
  * Keeps tasks in the memory of this process: for tests and first steps, nothing survives a restart. Agents and replicas that are given the
  * same source share its tasks; each call makes a new, empty one.
+ *
+ * @example
+ * ```ts
+ * import { createAgent, memory } from 'chorus-a2a';
+ *
+ * const store = memory(); // given to two agents, it makes them two replicas of one: a cluster in one process, for a test
+ * const replicas = [1, 2].map(() =>
+ *   createAgent({ card: { name: 'Echo', description: 'Says it again.', version: '1.0.0' }, store, run: (turn) => turn.text }),
+ * );
+ * ```
  */
 export function memory(): StoreSource {
   const data = memoryData();

@@ -45,7 +45,22 @@ export interface A2AErrorDetails {
 // one symbol for every copy of this module: a class check fails when a program loads the package twice (case 69)
 const brand = Symbol.for('chorus-a2a/A2AError');
 
-/** An error that a caller is meant to see. Throw it from agent code to answer with its code. Recognise it by `isA2AError`. */
+/**
+ * An error that a caller is meant to see. Throw it from agent code to answer with its code. Recognise it by `isA2AError`.
+ *
+ * @example
+ * ```ts
+ * import { A2AError, createAgent } from 'chorus-a2a';
+ *
+ * const agent = createAgent({
+ *   card: { name: 'Vault', description: 'Opens for those who may.', version: '1.0.0' },
+ *   run(turn) {
+ *     if (turn.caller.name === undefined) throw new A2AError('PERMISSION_DENIED', 'Only members may open the vault.');
+ *     return 'It is open.';
+ *   },
+ * });
+ * ```
+ */
 export class A2AError extends Error {
   override readonly name = 'A2AError';
   readonly code: ErrorCode;

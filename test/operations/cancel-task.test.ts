@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { callOf, codeOf, gist, Reader, sayAndGo, Stage, taskOf } from './stage.ts';
+import { callOf, codeOf, gist, kinds, Reader, sayAndGo, Stage, taskOf } from './stage.ts';
 
-describe('CancelTask', () => {
+describe.each(kinds)('CancelTask on %s', (kind) => {
   test('settles the task in one commit on any replica and answers with it (P8, CANC-01, case 77)', async () => {
-    await using stage = await Stage.open({ replicas: 2 });
+    await using stage = await Stage.open({ kind, replicas: 2 });
     const { id } = taskOf(await stage.operations.sendMessage(callOf(), sayAndGo('go')));
     const actor = await stage.replica().actor(id);
     await actor.chunk('kept');
@@ -20,7 +20,7 @@ describe('CancelTask', () => {
   test.each(['TASK_STATE_INPUT_REQUIRED', 'TASK_STATE_AUTH_REQUIRED'] as const)(
     'a task that is %s can be canceled (CANC-07, case 78)',
     async (state) => {
-      await using stage = await Stage.open();
+      await using stage = await Stage.open({ kind });
       const { id } = taskOf(await stage.operations.sendMessage(callOf(), sayAndGo('go')));
       await (await stage.replica().actor(id)).status(state);
       expect((await stage.operations.cancelTask(callOf(), { id })).status.state).toBe('TASK_STATE_CANCELED');
@@ -29,7 +29,7 @@ describe('CancelTask', () => {
   );
 
   test('a queued task can be canceled', async () => {
-    await using stage = await Stage.open();
+    await using stage = await Stage.open({ kind });
     stage.replica().turns.canStart = false;
     const { id } = taskOf(await stage.operations.sendMessage(callOf(), sayAndGo('go')));
     expect((await stage.operations.cancelTask(callOf(), { id })).status.state).toBe('TASK_STATE_CANCELED');
@@ -37,7 +37,7 @@ describe('CancelTask', () => {
   });
 
   test('again, in a row or all at once over all replicas, it is answered with the canceled task (AMB-04, case 17, case 76)', async () => {
-    await using stage = await Stage.open({ replicas: 2 });
+    await using stage = await Stage.open({ kind, replicas: 2 });
     const { id } = taskOf(await stage.operations.sendMessage(callOf(), sayAndGo('go')));
     const answers = await Promise.all(
       Array.from({ length: 10 }, (_, index) => stage.replica(index % 2).operations.cancelTask(callOf(), { id })),
@@ -50,7 +50,7 @@ describe('CancelTask', () => {
   test.each(['TASK_STATE_COMPLETED', 'TASK_STATE_FAILED', 'TASK_STATE_REJECTED'] as const)(
     'a task that is %s cannot be canceled (CANC-02)',
     async (state) => {
-      await using stage = await Stage.open();
+      await using stage = await Stage.open({ kind });
       const { id } = taskOf(await stage.operations.sendMessage(callOf(), sayAndGo('go')));
       await (await stage.replica().actor(id)).status(state);
       expect(await codeOf(stage.operations.cancelTask(callOf(), { id }))).toBe('TASK_NOT_CANCELABLE');
@@ -59,7 +59,7 @@ describe('CancelTask', () => {
   );
 
   test('an unknown task is not found (CANC-03)', async () => {
-    await using stage = await Stage.open();
+    await using stage = await Stage.open({ kind });
     expect(await codeOf(stage.operations.cancelTask(callOf(), { id: 'unknown' }))).toBe('TASK_NOT_FOUND');
   });
 });

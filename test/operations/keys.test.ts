@@ -2,14 +2,14 @@ import { describe, expect, test } from 'vitest';
 import type { AcceptResult, Store } from '../../src/log/store.ts';
 import { StoreError } from '../../src/log/store.ts';
 import { taskIdOf } from '../../src/operations/identity.ts';
-import { callOf, codeOf, gist, Reader, say, sayAndGo, Stage, taskOf, until } from './stage.ts';
+import { callOf, codeOf, gist, kinds, Reader, say, sayAndGo, Stage, taskOf, until } from './stage.ts';
 
 const keyed = (idempotencyKey = 'K', name?: string): ReturnType<typeof callOf> =>
   callOf({ idempotencyKey, caller: name === undefined ? {} : { name } });
 
-describe('a message with a key (P9, AMB-05)', () => {
+describe.each(kinds)('a message with a key (P9, AMB-05) on %s', (kind) => {
   test('sent to two replicas at once it is one task, one message, one turn', async () => {
-    await using stage = await Stage.open({ replicas: 2 });
+    await using stage = await Stage.open({ kind, replicas: 2 });
     const request = sayAndGo('once');
     const [a, b] = await Promise.all([0, 1].map((index) => stage.replica(index).operations.sendMessage(keyed(), request)));
     expect(taskOf(a!).id).toBe(taskOf(b!).id);
@@ -19,7 +19,7 @@ describe('a message with a key (P9, AMB-05)', () => {
   });
 
   test('the repeat is answered with the present task, however the first was asked (configuration does not count)', async () => {
-    await using stage = await Stage.open();
+    await using stage = await Stage.open({ kind });
     const { operations } = stage;
     const request = say('once');
     const { id } = taskOf(await operations.sendMessage(keyed(), { ...request, configuration: { returnImmediately: true } }));
@@ -37,7 +37,7 @@ describe('a message with a key (P9, AMB-05)', () => {
   });
 
   test('the repeat of a streaming send gets the Task and the tail, or the Task alone when it has ended', async () => {
-    await using stage = await Stage.open();
+    await using stage = await Stage.open({ kind });
     const { operations } = stage;
     const request = say('once');
     const first = new Reader(await operations.sendStreamingMessage(keyed(), request));
@@ -58,7 +58,7 @@ describe('a message with a key (P9, AMB-05)', () => {
   });
 
   test('the error of a turn that failed at once is the answer to every repeat', async () => {
-    await using stage = await Stage.open();
+    await using stage = await Stage.open({ kind });
     const request = say('once');
     const { id } = taskOf(await stage.operations.sendMessage(keyed(), { ...request, configuration: { returnImmediately: true } }));
     const failure = { 'chorus/error': { code: 'CONTENT_TYPE_NOT_SUPPORTED', message: 'No pictures.' } };
@@ -68,7 +68,7 @@ describe('a message with a key (P9, AMB-05)', () => {
   });
 
   test('a blocking repeat never answers with an interruption that is over', async () => {
-    await using stage = await Stage.open();
+    await using stage = await Stage.open({ kind });
     const { operations } = stage;
     const request = say('once');
     const { id } = taskOf(await operations.sendMessage(keyed(), { ...request, configuration: { returnImmediately: true } }));
@@ -81,7 +81,7 @@ describe('a message with a key (P9, AMB-05)', () => {
   });
 
   test('with other content it is refused; another caller, tenant or task makes it another key', async () => {
-    await using stage = await Stage.open();
+    await using stage = await Stage.open({ kind });
     const { operations } = stage;
     const request = sayAndGo('one');
     const { id } = taskOf(await operations.sendMessage(keyed(), request));
@@ -102,7 +102,7 @@ describe('a message with a key (P9, AMB-05)', () => {
   });
 
   test('two messages with one messageId and no key are two messages (AMB-05)', async () => {
-    await using stage = await Stage.open();
+    await using stage = await Stage.open({ kind });
     const request = sayAndGo('same');
     const ids = [await stage.operations.sendMessage(callOf(), request), await stage.operations.sendMessage(callOf(), request)].map(
       (answer) => taskOf(answer).id,
@@ -111,7 +111,7 @@ describe('a message with a key (P9, AMB-05)', () => {
   });
 
   test.each(['', 'x'.repeat(256), 'a\nb'])('a key that no store could keep is refused by name (case 95)', async (key) => {
-    await using stage = await Stage.open();
+    await using stage = await Stage.open({ kind });
     expect(await codeOf(stage.operations.sendMessage(keyed(key), sayAndGo('x')))).toBe('INVALID_PARAMS');
   });
 
@@ -146,9 +146,9 @@ function losingAnswers(store: Store, times: number): Store {
   });
 }
 
-describe('an accept whose answer is lost (P9, case 5)', () => {
+describe.each(kinds)('an accept whose answer is lost (P9, case 5) on %s', (kind) => {
   test('is repeated under its key, also without one of the caller, and the turn starts here once', async () => {
-    await using stage = await Stage.open({ between: (store) => losingAnswers(store, 2) });
+    await using stage = await Stage.open({ kind, between: (store) => losingAnswers(store, 2) });
     const task = taskOf(await stage.operations.sendMessage(callOf(), sayAndGo('once')));
     expect(task.history).toHaveLength(1);
     expect(stage.replica().offered.map(({ id }) => id)).toEqual([task.id]);

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { A2AError } from '../../src/protocol/errors.ts';
 import type { ListTasksRequest, ListTasksResponse, Task } from '../../src/protocol/types.ts';
 import type { Call } from '../../src/operations/call.ts';
-import { callOf, codeOf, sayAndGo, Stage, taskOf } from './stage.ts';
+import { callOf, codeOf, kinds, sayAndGo, Stage, taskOf } from './stage.ts';
 
 async function fieldOf(work: Promise<unknown>): Promise<string | undefined> {
   return work.then(
@@ -31,14 +31,14 @@ async function pages(stage: Stage, request: ListTasksRequest, call: Call = callO
   }
 }
 
-describe('ListTasks', () => {
+describe.each(kinds)('ListTasks on %s', (kind) => {
   test('of nobody is an empty list with every member (LIST-14, case 62)', async () => {
-    await using stage = await Stage.open();
+    await using stage = await Stage.open({ kind });
     expect(await stage.operations.listTasks(callOf(), {})).toEqual({ tasks: [], nextPageToken: '', pageSize: 50, totalSize: 0 });
   });
 
   test('walks all tasks once, newest first, over any replica, whatever shares a timestamp (LIST-02, LIST-03, case 59)', async () => {
-    await using stage = await Stage.open({ replicas: 2 });
+    await using stage = await Stage.open({ kind, replicas: 2 });
     const ids = (
       await make(
         stage,
@@ -55,13 +55,13 @@ describe('ListTasks', () => {
   });
 
   test('a page that is exactly full and the last has no next one (LIST-07, LIST-08)', async () => {
-    await using stage = await Stage.open();
+    await using stage = await Stage.open({ kind });
     await make(stage, ['a', 'b', 'c']);
     expect((await pages(stage, { pageSize: 3 })).map(({ tasks }) => tasks.length)).toEqual([3]);
   });
 
   test('tasks that change while pages are read hide none that did not (AMB-11, case 59)', async () => {
-    await using stage = await Stage.open();
+    await using stage = await Stage.open({ kind });
     const ids = (await make(stage, ['a', 'b', 'c', 'd', 'e', 'f'])).map(({ id }) => id);
     const first = await stage.operations.listTasks(callOf(), { pageSize: 2 });
     const moved = ids.filter((id) => !first.tasks.some((task) => task.id === id))[0] ?? '';
@@ -76,7 +76,7 @@ describe('ListTasks', () => {
   });
 
   test('filters by context, state and time, inclusively (LIST-11, LIST-12, case 58)', async () => {
-    await using stage = await Stage.open();
+    await using stage = await Stage.open({ kind });
     const [a] = await make(stage, ['a'], callOf(), 'X');
     const [b] = await make(stage, ['b'], callOf(), 'Y');
     await (await stage.replica().actor(b?.id ?? '')).status('TASK_STATE_COMPLETED');
@@ -92,7 +92,7 @@ describe('ListTasks', () => {
   });
 
   test('leaves artifacts out unless asked, then they are there even when there are none (LIST-09, LIST-10)', async () => {
-    await using stage = await Stage.open();
+    await using stage = await Stage.open({ kind });
     const [a, b] = await make(stage, ['a', 'b']);
     const actor = await stage.replica().actor(a?.id ?? '');
     await actor.chunk('piece');
@@ -108,14 +108,14 @@ describe('ListTasks', () => {
   });
 
   test('bounds the history of each (LIST-17)', async () => {
-    await using stage = await Stage.open();
+    await using stage = await Stage.open({ kind });
     await make(stage, ['a']);
     expect((await stage.operations.listTasks(callOf(), {})).tasks[0]?.history).toHaveLength(1);
     expect((await stage.operations.listTasks(callOf(), { historyLength: 0 })).tasks[0]).not.toHaveProperty('history');
   });
 
   test('names what is out of range (LIST-05)', async () => {
-    await using stage = await Stage.open();
+    await using stage = await Stage.open({ kind });
     const { operations } = stage;
     for (const pageSize of [0, 101, -1, 1.5]) expect(await fieldOf(operations.listTasks(callOf(), { pageSize }))).toBe('pageSize');
     expect(await fieldOf(operations.listTasks(callOf(), { historyLength: -1 }))).toBe('historyLength');
@@ -124,7 +124,7 @@ describe('ListTasks', () => {
   });
 
   test('takes no token that is damaged, forged, or of another list or caller (AMB-11)', async () => {
-    await using stage = await Stage.open();
+    await using stage = await Stage.open({ kind });
     const { operations } = stage;
     const ann = callOf({ caller: { name: 'Ann' } });
     await make(stage, ['a', 'b', 'c'], ann);

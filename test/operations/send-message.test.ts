@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { isA2AError } from '../../src/protocol/errors.ts';
 import type { A2AError } from '../../src/protocol/errors.ts';
-import { callOf, codeOf, say, sayAndGo, Stage, taskOf, until } from './stage.ts';
+import { callOf, codeOf, kinds, say, sayAndGo, Stage, taskOf, until } from './stage.ts';
 
 const open = (stage: Stage, index = 0): Promise<string> =>
   until(() => stage.replica(index).offered.length > 0, 'a turn is offered').then(() => stage.replica(index).offered.at(-1)?.id ?? '');
@@ -16,9 +16,9 @@ async function errorOf(work: Promise<unknown>): Promise<A2AError> {
   throw new Error('an A2AError was expected');
 }
 
-describe('SendMessage', () => {
+describe.each(kinds)('SendMessage on %s', (kind) => {
   test('answers at once when asked to, with the task as of its own commit (SEND-09, case 35)', async () => {
-    await using stage = await Stage.open();
+    await using stage = await Stage.open({ kind });
     const task = taskOf(await stage.operations.sendMessage(callOf(), sayAndGo('hello')));
     expect(task).toMatchObject({ status: { state: 'TASK_STATE_WORKING' }, history: [{ parts: [{ text: 'hello' }], taskId: task.id }] });
     expect(task.artifacts).toBeUndefined();
@@ -26,7 +26,7 @@ describe('SendMessage', () => {
   });
 
   test('is SUBMITTED and offered to nobody here when this replica has no room', async () => {
-    await using stage = await Stage.open();
+    await using stage = await Stage.open({ kind });
     stage.replica().turns.canStart = false;
     const task = taskOf(await stage.operations.sendMessage(callOf(), sayAndGo('hello')));
     expect(task.status.state).toBe('TASK_STATE_SUBMITTED');
@@ -34,7 +34,7 @@ describe('SendMessage', () => {
   });
 
   test('waits on the log for the end of the turn, wherever it runs (SEND-07, SEND-08, case 34)', async () => {
-    await using stage = await Stage.open({ replicas: 2 });
+    await using stage = await Stage.open({ kind, replicas: 2 });
     stage.replica(0).turns.canStart = false;
     const answer = stage.operations.sendMessage(callOf(), say('hello'));
     await until(async () => (await stage.operations.listTasks(callOf(), {})).totalSize === 1, 'the task is there');
@@ -52,7 +52,7 @@ describe('SendMessage', () => {
   test.each(['TASK_STATE_INPUT_REQUIRED', 'TASK_STATE_AUTH_REQUIRED', 'TASK_STATE_REJECTED'] as const)(
     'returns on %s (SEND-07)',
     async (state) => {
-      await using stage = await Stage.open();
+      await using stage = await Stage.open({ kind });
       const answer = stage.operations.sendMessage(callOf(), say('hello'));
       const actor = await stage.replica().actor(await open(stage));
       await actor.status('TASK_STATE_WORKING');
@@ -62,7 +62,7 @@ describe('SendMessage', () => {
   );
 
   test('keeps a client context, mints one where there is none, and finds that of a task (TURN-01, TURN-03, TURN-17)', async () => {
-    await using stage = await Stage.open();
+    await using stage = await Stage.open({ kind });
     const { operations } = stage;
     const minted = taskOf(await operations.sendMessage(callOf(), sayAndGo('one')));
     expect(minted.contextId).toMatch(/^[0-9a-f-]{36}$/);
@@ -74,7 +74,7 @@ describe('SendMessage', () => {
   });
 
   test('names what is wrong with a message to a task (SEND-05, SEND-06, TURN-15, TURN-18, case 66)', async () => {
-    await using stage = await Stage.open();
+    await using stage = await Stage.open({ kind });
     const { operations } = stage;
     const { id } = taskOf(await operations.sendMessage(callOf(), sayAndGo('one', { contextId: 'X' })));
     expect(await codeOf(operations.sendMessage(callOf(), sayAndGo('no', { taskId: 'made-up' })))).toBe('TASK_NOT_FOUND');
@@ -87,7 +87,7 @@ describe('SendMessage', () => {
   });
 
   test('gives the error of an agent that failed before it said anything, with the id of its task (P7, case 32)', async () => {
-    await using stage = await Stage.open();
+    await using stage = await Stage.open({ kind });
     const answer = errorOf(stage.operations.sendMessage(callOf(), say('hello')));
     const taskId = await open(stage);
     const failure = { 'chorus/error': { code: 'INVALID_PARAMS', message: 'No such word.' } };
@@ -97,7 +97,7 @@ describe('SendMessage', () => {
   });
 
   test('gives the FAILED task of an agent that had said something (P7, case 31)', async () => {
-    await using stage = await Stage.open();
+    await using stage = await Stage.open({ kind });
     const answer = stage.operations.sendMessage(callOf(), say('hello'));
     const actor = await stage.replica().actor(await open(stage));
     await actor.chunk('so far');
@@ -106,7 +106,7 @@ describe('SendMessage', () => {
   });
 
   test('gives a reason of our own as INTERNAL, with its code (P6)', async () => {
-    await using stage = await Stage.open();
+    await using stage = await Stage.open({ kind });
     const answer = errorOf(stage.operations.sendMessage(callOf(), say('hello')));
     const taskId = await open(stage);
     await (
@@ -116,14 +116,14 @@ describe('SendMessage', () => {
   });
 
   test('refuses an inline webhook before anything is stored (SEND-14, AMB-23)', async () => {
-    await using stage = await Stage.open();
+    await using stage = await Stage.open({ kind });
     const request = { ...say('x'), configuration: { taskPushNotificationConfig: { url: 'https://hook.example' } } };
     expect(await codeOf(stage.operations.sendMessage(callOf(), request))).toBe('PUSH_NOTIFICATION_NOT_SUPPORTED');
     expect((await stage.operations.listTasks(callOf(), {})).totalSize).toBe(0);
   });
 
   test('bounds history: absent all, 0 none, n the newest n, negative refused (HIST-01 to HIST-05, case 63)', async () => {
-    await using stage = await Stage.open();
+    await using stage = await Stage.open({ kind });
     const { operations } = stage;
     const { id } = taskOf(await operations.sendMessage(callOf(), sayAndGo('one')));
     await (await stage.replica().actor(id)).status('TASK_STATE_INPUT_REQUIRED', 'and?');
@@ -146,14 +146,14 @@ describe('SendMessage', () => {
   });
 
   test('at the ceiling it answers with the task as it stands, and the work goes on (AMB-24)', async () => {
-    await using stage = await Stage.open({ blockingMs: 30 });
+    await using stage = await Stage.open({ kind, blockingMs: 30 });
     const task = taskOf(await stage.operations.sendMessage(callOf(), say('slow')));
     expect(task.status.state).toBe('TASK_STATE_WORKING');
     expect(await (await stage.replica().actor(task.id)).status('TASK_STATE_COMPLETED')).toBe('applied');
   });
 
   test('a caller who hangs up cancels nothing and frees its place (STRM-15, case 21)', async () => {
-    await using stage = await Stage.open();
+    await using stage = await Stage.open({ kind });
     const caller = new AbortController();
     const answer = codeOf(stage.operations.sendMessage(callOf({ signal: caller.signal }), say('hello')));
     const taskId = await open(stage);
@@ -165,7 +165,7 @@ describe('SendMessage', () => {
   });
 
   test('a drain answers the blocked with the present task and lets nobody in (case 98)', async () => {
-    await using stage = await Stage.open();
+    await using stage = await Stage.open({ kind });
     const answer = stage.operations.sendMessage(callOf(), say('hello'));
     await open(stage);
     const idle = stage.operations.untilIdle(new AbortController().signal);
@@ -176,7 +176,7 @@ describe('SendMessage', () => {
   });
 
   test('new tasks wait outside while the queue is full; existing tasks never do', async () => {
-    await using stage = await Stage.open({ turns: { queuedMax: 5 } });
+    await using stage = await Stage.open({ kind, turns: { queuedMax: 5 } });
     const { operations } = stage;
     const { turns } = stage.replica();
     const keyed = callOf({ idempotencyKey: 'K' });
@@ -199,7 +199,7 @@ describe('SendMessage', () => {
   });
 
   test('strangers see nothing, and an unknown task looks like theirs (P10, case 10)', async () => {
-    await using stage = await Stage.open();
+    await using stage = await Stage.open({ kind });
     const { operations } = stage;
     const ann = callOf({ caller: { name: 'Ann' } });
     const { id } = taskOf(await operations.sendMessage(ann, sayAndGo('mine')));
@@ -213,20 +213,18 @@ describe('SendMessage', () => {
         operations.sendMessage(stranger, sayAndGo('x', { taskId: id })),
         operations.sendStreamingMessage(stranger, say('x', { taskId: id })),
       ];
-      for (const one of tries) {
-        const error = await errorOf(one);
-        const unknown = await errorOf(operations.getTask(stranger, { id: 'unknown' }));
+      const unknown = await errorOf(operations.getTask(stranger, { id: 'unknown' }));
+      for (const error of await Promise.all(tries.map(errorOf)))
         expect([error.code, error.message]).toEqual([unknown.code, unknown.message]);
-      }
       expect((await operations.listTasks(stranger, {})).totalSize).toBe(0);
     }
     expect((await operations.getTask(ann, { id })).history).toHaveLength(1);
   });
 });
 
-describe('a waiting message (whileWorking: enqueue)', () => {
+describe.each(kinds)('a waiting message (whileWorking: enqueue) on %s', (kind) => {
   test('its blocking sender gets the end of the turn that takes it, not that of the turn before (case 94)', async () => {
-    await using stage = await Stage.open({ turns: { whileWorking: 'enqueue' }, replicas: 2 });
+    await using stage = await Stage.open({ kind, turns: { whileWorking: 'enqueue' }, replicas: 2 });
     const { operations } = stage;
     const first = operations.sendMessage(callOf(), say('one'));
     const taskId = await open(stage);
@@ -242,7 +240,7 @@ describe('a waiting message (whileWorking: enqueue)', () => {
   });
 
   test('taken from the inbox of a turn that holds on AUTH_REQUIRED, it waits for that turn and not for the old status', async () => {
-    await using stage = await Stage.open();
+    await using stage = await Stage.open({ kind });
     const { operations } = stage;
     const { id } = taskOf(await operations.sendMessage(callOf(), sayAndGo('one')));
     const actor = await stage.replica().actor(id);

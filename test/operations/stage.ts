@@ -1,3 +1,6 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { silentLogger } from '../../src/ground/logger.ts';
 import type { Logger } from '../../src/ground/logger.ts';
 import { systemClock } from '../../src/ground/clock.ts';
@@ -6,6 +9,7 @@ import type { NewEntry } from '../../src/log/entry.ts';
 import type { Store, StoreSource, TaskRow } from '../../src/log/store.ts';
 import { TaskLog } from '../../src/log/task-log.ts';
 import { memory } from '../../src/agent/memory.ts';
+import { sqlite } from '../../src/agent/sqlite.ts';
 import type { Call, StreamItem } from '../../src/operations/call.ts';
 import { createOperations } from '../../src/operations/operations.ts';
 import type { ReplicaOperations } from '../../src/operations/operations.ts';
@@ -14,8 +18,12 @@ import { turnSettings } from '../../src/turn/options.ts';
 import type { TurnOptions } from '../../src/turn/options.ts';
 import type { Reply } from '../../src/turn/turn.ts';
 
+/** The stores that tests of several replicas run on. */
+export const kinds = ['memory', 'sqlite'] as const;
+
 export interface StageOptions {
-  readonly source?: StoreSource;
+  /** Memory unless told otherwise. */
+  readonly kind?: (typeof kinds)[number];
   readonly replicas?: number;
   readonly turns?: TurnOptions;
   readonly blockingMs?: number;
@@ -112,14 +120,18 @@ export class Actor {
 /** Several replicas over one source. */
 export class Stage implements AsyncDisposable {
   readonly replicas: readonly StageReplica[];
+  readonly #folder: string | undefined;
 
-  private constructor(replicas: readonly StageReplica[]) {
+  private constructor(replicas: readonly StageReplica[], folder: string | undefined) {
     this.replicas = replicas;
+    this.#folder = folder;
   }
 
   static async open(options: StageOptions = {}): Promise<Stage> {
-    const source = options.source ?? memory();
-    const stage = new Stage(Array.from({ length: options.replicas ?? 1 }, (_, index) => new StageReplica(index, source, options)));
+    const folder = options.kind === 'sqlite' ? await mkdtemp(join(tmpdir(), 'chorus-stage-')) : undefined;
+    const source = folder === undefined ? memory() : sqlite(join(folder, 'tasks.db'));
+    const replicas = Array.from({ length: options.replicas ?? 1 }, (_, index) => new StageReplica(index, source, options));
+    const stage = new Stage(replicas, folder);
     for (const { log, id } of stage.replicas) {
       await log.start();
       await log.join(id);
@@ -142,6 +154,7 @@ export class Stage implements AsyncDisposable {
       operations.close();
       await log.stop();
     }
+    if (this.#folder !== undefined) await rm(this.#folder, { recursive: true, force: true });
   }
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { isA2AError } from '../../src/protocol/errors.ts';
-import { callOf, codeOf, gist, Reader, say, sayAndGo, Stage, taskOf, until } from './stage.ts';
+import { callOf, codeOf, gist, kinds, Reader, say, sayAndGo, Stage, taskOf, until } from './stage.ts';
 
 async function thrownBy(work: Promise<unknown>): Promise<unknown> {
   return work.then(
@@ -9,9 +9,9 @@ async function thrownBy(work: Promise<unknown>): Promise<unknown> {
   );
 }
 
-describe('SendStreamingMessage', () => {
+describe.each(kinds)('SendStreamingMessage on %s', (kind) => {
   test('shows the task as of its accept, then every entry in order, and ends with the task (STRM-04, STRM-05, STRM-09)', async () => {
-    await using stage = await Stage.open();
+    await using stage = await Stage.open({ kind });
     const stream = new Reader(await stage.operations.sendStreamingMessage(callOf(), say('go')));
     const first = await stream.next();
     const taskId = first && 'task' in first.item ? first.item.task.id : '';
@@ -29,7 +29,7 @@ describe('SendStreamingMessage', () => {
   });
 
   test('ends when its turn asks the user, stays open over AUTH_REQUIRED (AMB-01, ITA-05, case 49, case 50)', async () => {
-    await using stage = await Stage.open();
+    await using stage = await Stage.open({ kind });
     const { operations } = stage;
     const stream = new Reader(await operations.sendStreamingMessage(callOf(), say('go')));
     const first = await stream.next();
@@ -42,7 +42,7 @@ describe('SendStreamingMessage', () => {
   });
 
   test('the stream of a follow-up begins with the task as of its own accept, with no stale state (case 8, AMB-33)', async () => {
-    await using stage = await Stage.open({ replicas: 2 });
+    await using stage = await Stage.open({ kind, replicas: 2 });
     const { id } = taskOf(await stage.operations.sendMessage(callOf(), sayAndGo('one')));
     await (await stage.replica().actor(id)).status('TASK_STATE_INPUT_REQUIRED', 'and?');
     const observer = new Reader(await stage.operations.subscribeToTask(callOf(), { id }));
@@ -57,7 +57,7 @@ describe('SendStreamingMessage', () => {
   });
 
   test('a waiting message: its stream goes on over the end of the turn before (whileWorking: enqueue)', async () => {
-    await using stage = await Stage.open({ turns: { whileWorking: 'enqueue' } });
+    await using stage = await Stage.open({ kind, turns: { whileWorking: 'enqueue' } });
     const { id } = taskOf(await stage.operations.sendMessage(callOf(), sayAndGo('one')));
     const stream = new Reader(await stage.operations.sendStreamingMessage(callOf(), say('two', { taskId: id })));
     await stream.next();
@@ -68,22 +68,22 @@ describe('SendStreamingMessage', () => {
   });
 
   test('errors before the first item reject the call (AMB-12, case 53)', async () => {
-    await using stage = await Stage.open();
+    await using stage = await Stage.open({ kind });
     expect(await codeOf(stage.operations.sendStreamingMessage(callOf(), say('x', { taskId: 'unknown' })))).toBe('TASK_NOT_FOUND');
     expect(stage.operations.openCalls).toBe(0);
   });
 
   test('an agent that does not stream says so (STRM-01, SUB-01)', async () => {
-    await using stage = await Stage.open({ capabilities: {} });
+    await using stage = await Stage.open({ kind, capabilities: {} });
     const { id } = taskOf(await stage.operations.sendMessage(callOf(), sayAndGo('one')));
     expect(await codeOf(stage.operations.sendStreamingMessage(callOf(), say('x')))).toBe('UNSUPPORTED_OPERATION');
     expect(await codeOf(stage.operations.subscribeToTask(callOf(), { id }))).toBe('UNSUPPORTED_OPERATION');
   });
 });
 
-describe('SubscribeToTask', () => {
+describe.each(kinds)('SubscribeToTask on %s', (kind) => {
   test('gives the same list on every replica, from the snapshot on, without gap or repeat (STRM-12, STRM-13, case 7, case 97)', async () => {
-    await using stage = await Stage.open({ replicas: 3 });
+    await using stage = await Stage.open({ kind, replicas: 3 });
     const { id } = taskOf(await stage.operations.sendMessage(callOf(), sayAndGo('go')));
     const actor = await stage.replica().actor(id);
     const readers: Reader[] = [];
@@ -104,7 +104,7 @@ describe('SubscribeToTask', () => {
   });
 
   test('stays open over INPUT_REQUIRED until the task has ended (SUB-06, AMB-01)', async () => {
-    await using stage = await Stage.open();
+    await using stage = await Stage.open({ kind });
     const { id } = taskOf(await stage.operations.sendMessage(callOf(), sayAndGo('one')));
     const reader = new Reader(await stage.operations.subscribeToTask(callOf(), { id }));
     await (await stage.replica().actor(id)).status('TASK_STATE_INPUT_REQUIRED');
@@ -117,14 +117,14 @@ describe('SubscribeToTask', () => {
   });
 
   test('is refused for a task that has ended, with no snapshot (SUB-03, case 52)', async () => {
-    await using stage = await Stage.open();
+    await using stage = await Stage.open({ kind });
     const { id } = taskOf(await stage.operations.sendMessage(callOf(), sayAndGo('one')));
     await (await stage.replica().actor(id)).status('TASK_STATE_COMPLETED');
     expect(await codeOf(stage.operations.subscribeToTask(callOf(), { id }))).toBe('UNSUPPORTED_OPERATION');
   });
 
   test('with a cursor it continues: no snapshot, no gap, no repeat, also when the task has ended meanwhile (AMB-03, case 20)', async () => {
-    await using stage = await Stage.open({ replicas: 2 });
+    await using stage = await Stage.open({ kind, replicas: 2 });
     const { id } = taskOf(await stage.operations.sendMessage(callOf(), sayAndGo('one')));
     const actor = await stage.replica().actor(id);
     await actor.chunk('a');
@@ -144,7 +144,7 @@ describe('SubscribeToTask', () => {
   test.each(['99', '-1', '1.5', 'abc', '', ' 3', '1e2', '9'.repeat(30)])(
     'a cursor that is none (%j) is as no cursor',
     async (lastEventId) => {
-      await using stage = await Stage.open();
+      await using stage = await Stage.open({ kind });
       const { id } = taskOf(await stage.operations.sendMessage(callOf(), sayAndGo('one')));
       const reader = new Reader(await stage.operations.subscribeToTask(callOf({ lastEventId }), { id }));
       expect(gist((await reader.next())!)).toBe('task:WORKING');
@@ -152,7 +152,7 @@ describe('SubscribeToTask', () => {
   );
 
   test('a purge ends a subscription with TaskNotFound, never with a bare end (design 5)', async () => {
-    await using stage = await Stage.open({ turns: { retentionMs: 0 } });
+    await using stage = await Stage.open({ kind, turns: { retentionMs: 0 } });
     const { id } = taskOf(await stage.operations.sendMessage(callOf(), sayAndGo('one')));
     const reader = new Reader(await stage.operations.subscribeToTask(callOf({ lastEventId: '0' }), { id }));
     expect(gist((await reader.next())!)).toBe('status:WORKING');
@@ -165,7 +165,7 @@ describe('SubscribeToTask', () => {
   });
 
   test('whoever leaves frees its place and disturbs nobody (STRM-14, case 79, case 85)', async () => {
-    await using stage = await Stage.open();
+    await using stage = await Stage.open({ kind });
     const { operations } = stage;
     const { id } = taskOf(await operations.sendMessage(callOf(), sayAndGo('one')));
     const stays = new Reader(await operations.subscribeToTask(callOf(), { id }));
@@ -186,7 +186,7 @@ describe('SubscribeToTask', () => {
   });
 
   test('a drain ends streams without an end event, so that their clients come back elsewhere (AMB-12)', async () => {
-    await using stage = await Stage.open();
+    await using stage = await Stage.open({ kind });
     const { id } = taskOf(await stage.operations.sendMessage(callOf(), sayAndGo('one')));
     const reader = new Reader(await stage.operations.subscribeToTask(callOf(), { id }));
     await reader.next();
