@@ -66,6 +66,7 @@ const OVERTIME_MS = 1_000;
 
 /** One agent on one server. */
 class NodeMount implements Served {
+  url = '';
   readonly closed: Promise<void>;
   readonly #agent: Mountable;
   readonly #options: ServeOptions;
@@ -93,14 +94,6 @@ class NodeMount implements Served {
     });
   }
 
-  get url(): string {
-    const { publicUrl } = this.#options;
-    if (publicUrl !== undefined) return withoutEndSlash(publicUrl);
-    const address = this.#server.address();
-    const scheme = this.#server instanceof TlsServer ? 'https' : 'http';
-    return (typeof address === 'object' && address ? listeningOrigin(scheme, address) : '') + this.#prefix;
-  }
-
   async open(): Promise<void> {
     const { server, port, host = '127.0.0.1', signals = server === undefined } = this.#options;
     if (server) {
@@ -112,6 +105,7 @@ class NodeMount implements Served {
       this.#isOurServer = true;
       await listen(this.#server, { port: port ?? 0, host });
     }
+    this.url = this.#urlNow();
     if (signals) this.#signals = onStopSignal(() => void this.#closeBySignal());
   }
 
@@ -168,6 +162,14 @@ class NodeMount implements Served {
     for (const response of this.#underWay) {
       if (!response.closed) await new Promise((resolve) => response.once('close', resolve));
     }
+  }
+
+  #urlNow(): string {
+    const { publicUrl } = this.#options;
+    if (publicUrl !== undefined) return withoutEndSlash(publicUrl);
+    const address = this.#server.address();
+    const scheme = this.#server instanceof TlsServer ? 'https' : 'http';
+    return (typeof address === 'object' && address ? listeningOrigin(scheme, address) : '') + this.#prefix;
   }
 
   // a card must not name "all addresses of the machine"; it then names the host that the request names
