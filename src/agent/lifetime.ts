@@ -70,10 +70,13 @@ export class Lifetime {
   async #close(): Promise<void> {
     const { log, turns, operations } = this.#parts;
     await this.#starting?.catch(() => undefined); // whoever asked for the start has been told
-    if (this.#isStarted) await this.#drain();
-    operations.close();
-    await turns.stop();
-    await log.stop();
+    try {
+      if (this.#isStarted) await this.#drain();
+    } finally {
+      operations.close();
+      await turns.stop();
+      await log.stop();
+    }
     this.#isStarted = false; // whoever comes now is told that the agent was closed
   }
 
@@ -95,6 +98,9 @@ async function within(clock: Clock, ms: number, work: (signal: AbortSignal) => P
   const late = new AbortController();
   const done = new AbortController();
   void sleep(clock, ms, done.signal).then(() => late.abort());
-  await work(late.signal);
-  done.abort();
+  try {
+    await work(late.signal);
+  } finally {
+    done.abort();
+  }
 }

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { createAgent, invalidParams, memory, silentLogger } from '../../src/index.ts';
-import type { Agent, AgentOptions, Logger, WakeSource } from '../../src/index.ts';
+import type { Agent, AgentOptions, Logger, StoreSource, WakeSource } from '../../src/index.ts';
+import { StoreError } from '../../src/log/store.ts';
 import { connect } from '../../src/client/connect.ts';
 import { taskOf, textOf } from './replicas.ts';
 
@@ -188,4 +189,34 @@ describe('createAgent', () => {
     expect(textOf(task.artifacts?.[0]?.parts)).toBe('Hello, Ada!');
     await Promise.all([front.close(), worker.close()]);
   });
+
+  test.each([
+    ['unavailable', 'UNAVAILABLE'],
+    ['misconfigured', 'INTERNAL'],
+  ] as const)(
+    'a start that fails (%s) is told as %s, the card is served all the same, and the next request tries again (case 99)',
+    async (kind, code) => {
+      let failures = 2;
+      const inner = memory();
+      const store: StoreSource = {
+        ...inner,
+        open(parts) {
+          const opened = inner.open(parts);
+          const start = async (): Promise<void> => {
+            if (failures-- > 0) throw new StoreError(kind, 'no rights on /var/lib/tasks.db');
+          };
+          return { ...opened, store: Object.assign(opened.store, { start }) };
+        },
+      };
+      const agent = greeter({ store });
+      const client = await connect(agent, { retry: { tries: 0 } });
+      const refused: unknown = await client.send('Ada').catch((error: unknown) => error);
+      expect(refused).toMatchObject({ code });
+      expect(String(refused)).not.toContain('/var/lib');
+      await expect(agent.start()).rejects.toThrow('/var/lib/tasks.db'); // the program itself is told in full
+      expect(agent.isReady).toBe(false);
+      expect(taskOf(await client.send('Ada')).status.state).toBe('TASK_STATE_COMPLETED');
+      await agent.close();
+    },
+  );
 });
