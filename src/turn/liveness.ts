@@ -27,6 +27,11 @@ export class Liveness {
     this.#seen.clear();
   }
 
+  /** For how long the longest count stands at `at`: what a gap before `at` makes void. */
+  countedMs(at: number): number {
+    return Math.max(0, ...[...this.#seen.values()].map(({ since }) => at - since));
+  }
+
   /** Takes in what a look saw and gives the suspects, each with the beat that it must still have to be declared dead. */
   look(beats: readonly ReplicaBeat[], { sentAt, receivedAt }: Look): readonly ReplicaBeat[] {
     if (this.#lastSentAt !== undefined && sentAt - this.#lastSentAt > this.#gapMsMax) this.#seen.clear();

@@ -263,10 +263,11 @@ export class Pulse {
     });
   }
 
-  /** Whoever watches from outside can tell a slow settlement from a slow machine. */
+  /** Whoever watches from outside can tell a slow settlement from a slow machine: `voidMs` is what no count of silence holds any more. */
   #reportLateness(sentAt: number): void {
     const { settings, logger } = this.#parts;
-    const lateMs = sentAt - this.#lastSentAt - 2 * settings.tickMs;
-    if (lateMs > 0 && Number.isFinite(lateMs)) logger.warn('replica: late tick', { replica: this.#replica, lateMs: Math.round(lateMs) });
+    const lateMs = Math.round(sentAt - this.#lastSentAt - settings.tickMs);
+    if (!Number.isFinite(lateMs) || lateMs <= settings.tickMs) return;
+    logger.warn('replica: late tick', { replica: this.#replica, lateMs, voidMs: Math.round(this.#liveness.countedMs(sentAt)) });
   }
 }

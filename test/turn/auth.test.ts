@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Outcome, Turn } from '../../src/turn/turn.ts';
-import { gate, Stage } from './stage.ts';
+import { gate, Stage, untyped } from './stage.ts';
 
 test('return turn.askForAuth(…) closes the turn on AUTH_REQUIRED, from an async function', async () => {
   await using stage = await Stage.open({ run: async (turn) => turn.askForAuth('Log in.') });
@@ -134,7 +134,7 @@ test('a message that comes just before the turn closes on AUTH_REQUIRED gets a t
   const id = await stage.send('x');
   await stage.reached(id, 'TASK_STATE_AUTH_REQUIRED');
   await stage.send('token', { taskId: id });
-  outcome.open(undefined as never);
+  outcome.open(untyped(undefined));
   await stage.reached(id, 'TASK_STATE_COMPLETED');
   expect(taken).toEqual(['token']);
 });

@@ -11,22 +11,27 @@ const patient = (turn: Turn): Promise<void> => new Promise((resolve) => turn.sig
 const SETTLE_MS = 1_500;
 
 describe('who lives', () => {
-  test.each([10_000, 2_000])('a turn whose holder died is settled within lease + 1.5 s, at a lease of %i ms (P6, case 3)', async (leaseMs) => {
-    for (const phaseMs of [0, 130, 370, 555]) {
-      const clock = new VirtualClock();
-      await using stage = await Stage.open({ clock, replicas: 3, turns: { leaseMs }, run: never });
-      await clock.advance(5_000 + phaseMs);
-      const id = await stage.send('x');
-      await clock.advance(1_234);
-      stage.replica(0).link.mode = 'hang';
-      const diedAt = clock.monotonic();
-      const task = await stage.until(async () => (await stage.state(id)) !== 'TASK_STATE_WORKING', 'settled', 60_000).then(() => stage.task(id));
-      expect(task.status.state).toBe('TASK_STATE_FAILED');
-      expect(errorOf(task)['code']).toBe('LOST');
-      expect(clock.monotonic() - diedAt).toBeLessThanOrEqual(leaseMs + SETTLE_MS);
-      expect(clock.monotonic() - diedAt).toBeGreaterThan(leaseMs / 2);
-    }
-  });
+  test.each([10_000, 2_000])(
+    'a turn whose holder died is settled within lease + 1.5 s, at a lease of %i ms (P6, case 3)',
+    async (leaseMs) => {
+      for (const phaseMs of [0, 130, 370, 555]) {
+        const clock = new VirtualClock();
+        await using stage = await Stage.open({ clock, replicas: 3, turns: { leaseMs }, run: never });
+        await clock.advance(5_000 + phaseMs);
+        const id = await stage.send('x');
+        await clock.advance(1_234);
+        stage.replica(0).link.mode = 'hang';
+        const diedAt = clock.monotonic();
+        const task = await stage
+          .until(async () => (await stage.state(id)) !== 'TASK_STATE_WORKING', 'settled', 60_000)
+          .then(() => stage.task(id));
+        expect(task.status.state).toBe('TASK_STATE_FAILED');
+        expect(errorOf(task)['code']).toBe('LOST');
+        expect(clock.monotonic() - diedAt).toBeLessThanOrEqual(leaseMs + SETTLE_MS);
+        expect(clock.monotonic() - diedAt).toBeGreaterThan(leaseMs / 2);
+      }
+    },
+  );
 
   test('nobody is taken for dead while the store is away, however long (an outage kills nobody)', async () => {
     const clock = new VirtualClock();
@@ -167,7 +172,11 @@ describe('who lives', () => {
     await using stage = await Stage.open({ clock, replicas: 2, turns: { onLost: 'ask' }, run: never });
     const id = await stage.send('x');
     stage.replica(0).link.mode = 'hang';
-    const task = await stage.reached(id, 'TASK_STATE_INPUT_REQUIRED').catch(() => stage.until(async () => (await stage.state(id)) === 'TASK_STATE_INPUT_REQUIRED', 'given back', 12_000).then(() => stage.task(id)));
+    const task = await stage
+      .reached(id, 'TASK_STATE_INPUT_REQUIRED')
+      .catch(() =>
+        stage.until(async () => (await stage.state(id)) === 'TASK_STATE_INPUT_REQUIRED', 'given back', 12_000).then(() => stage.task(id)),
+      );
     expect(errorOf(task)['code']).toBe('LOST');
   });
 

@@ -3,7 +3,7 @@ import { A2AError } from '../../src/protocol/errors.ts';
 import { textOf } from '../../src/protocol/parts.ts';
 import type { Run, Turn } from '../../src/turn/turn.ts';
 import type { StageOptions } from './stage.ts';
-import { codeOf, errorOf, gate, sources, Stage } from './stage.ts';
+import { codeOf, errorOf, gate, sources, Stage, untyped } from './stage.ts';
 
 describe.each(sources)('how a turn ends, on $name', ({ make }) => {
   let source: ReturnType<typeof make>;
@@ -93,7 +93,7 @@ describe.each(sources)('how a turn ends, on $name', ({ make }) => {
   });
 
   test('what is not content fails the turn with INVALID_AGENT_RESPONSE (ERR-21)', async () => {
-    await open(() => ({ nonsense: true }) as never as string);
+    await open(() => untyped<string>({ nonsense: true }));
     const id = await stage.send('x');
     expect(errorOf(await stage.reached(id, 'TASK_STATE_FAILED'))['code']).toBe('INVALID_AGENT_RESPONSE');
   });
@@ -155,7 +155,7 @@ describe.each(sources)('how a turn ends, on $name', ({ make }) => {
       codes.push(
         await codeOf(turn.working('\0')),
         await codeOf(turn.artifact('a').write([])),
-        await codeOf(turn.note({ f: (() => 1) as never })),
+        await codeOf(turn.note(untyped({ f: () => 1 }))),
       );
       return 'fine';
     });

@@ -128,10 +128,10 @@ export interface SendOptions {
 
 /** One replica: a log and a runner over a link that a test can break. */
 export class StageReplica {
-  readonly link = new Link();
+  readonly link: Link = new Link();
   readonly log: TaskLog;
   readonly runner: TurnRunner;
-  readonly lines = new Lines();
+  readonly lines: Lines = new Lines();
   readonly turns: TurnOptions;
 
   constructor(options: StageOptions, { source, clock, index }: { source: StoreSource; clock: Clock; index: number }) {
@@ -280,12 +280,17 @@ export class Stage implements AsyncDisposable {
     else await new Promise((resolve) => setTimeout(resolve, ms));
   }
 
+  /** Lets time pass until the work is done. */
+  async during(work: Promise<unknown>): Promise<void> {
+    const state = { isDone: false };
+    const done = work.finally(() => (state.isDone = true));
+    while (!state.isDone) await this.pass(5);
+    await done;
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     for (const { link } of this.replicas) link.mend();
-    const stopped = Promise.all(this.replicas.map(({ runner }) => runner.stop()));
-    let isStopped = false;
-    void stopped.then(() => (isStopped = true));
-    while (!isStopped) await this.pass(5);
+    await this.during(Promise.all(this.replicas.map(({ runner }) => runner.stop())));
     for (const { log } of this.replicas) await log.stop();
     await this.#log.stop();
   }
@@ -313,6 +318,12 @@ export function errorOf({ metadata }: Task): Struct {
   const error = metadata?.['chorus/error'];
   if (typeof error !== 'object' || error === null || Array.isArray(error)) throw new Error('the task carries no error');
   return error as Struct; // an object that is neither null nor an array
+}
+
+/** What no type allows, and untyped code gives all the same. */
+// oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the caller names what the place wants
+export function untyped<T>(value: unknown): T {
+  return value as T; // it is not: that is the point
 }
 
 /** A promise with its ends in hand. */

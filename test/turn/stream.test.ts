@@ -3,7 +3,7 @@ import { textOf } from '../../src/protocol/parts.ts';
 import { A2AError } from '../../src/protocol/errors.ts';
 import { VirtualClock } from '../../src/testing/virtual-clock.ts';
 import type { Turn } from '../../src/turn/turn.ts';
-import { codeOf, errorOf, gate, Stage } from './stage.ts';
+import { codeOf, errorOf, gate, Stage, untyped } from './stage.ts';
 
 /** Runs one turn that pipes these chunks, and gives what stands in the log of it. */
 async function piped(
@@ -121,7 +121,7 @@ describe('a stream', () => {
   });
 
   test('a chunk that is neither text nor part fails with its path', async () => {
-    await using stage = await Stage.open({ run: (turn) => turn.stream([{ nonsense: 1 } as never]) });
+    await using stage = await Stage.open({ run: (turn) => turn.stream([untyped<string>({ nonsense: 1 })]) });
     const id = await stage.send('x');
     expect(errorOf(await stage.reached(id, 'TASK_STATE_FAILED'))['code']).toBe('INVALID_AGENT_RESPONSE');
   });
