@@ -3,7 +3,13 @@ import { defineConfig } from 'vitest/config';
 import type { ViteUserConfig } from 'vitest/config';
 
 // suites that start OS processes: one at a time, so that two cores do not make their deadlines lie
-const processes = ['test/replicas/**/*.test.ts', 'test/examples/**/*.test.ts', 'test/cli/**/*.test.ts', 'test/peers/**/*.test.ts'];
+const processes = [
+  'test/replicas/**/*.test.ts',
+  'test/examples/**/*.test.ts',
+  'test/cli/**/*.test.ts',
+  'test/peers/**/*.test.ts',
+  'test/*/processes/**/*.test.ts',
+];
 // suites that run npm, the compiler or the packaging judges
 const packaging = ['test/house/packaging.test.ts', 'test/house/snippets.test.ts', 'test/bench/**/*.test.ts'];
 

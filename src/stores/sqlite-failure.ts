@@ -38,11 +38,17 @@ function kindOf(cause: unknown): SqliteFailureKind {
   // no driver's own mistake: a value that cannot be bound
   if (cause instanceof TypeError || cause instanceof RangeError) return 'content';
   if (typeof cause !== 'object' || cause === null) return 'other';
-  const { errcode, rawCode, code } = cause as { readonly errcode?: unknown; readonly rawCode?: unknown; readonly code?: unknown }; // each is checked below
-  const number = typeof errcode === 'number' ? errcode : typeof rawCode === 'number' ? rawCode : undefined;
+  const { errcode, rawCode, code, message } = cause as Readonly<Record<string, unknown>>; // any object; each is checked below
+  const number = [errcode, rawCode, connectCode(message)].find((one) => typeof one === 'number');
   const name = typeof code === 'string' ? code : '';
   // extended codes carry the primary one in their low byte, extended names begin with it
   return kinds.find(([known, prefix]) => (number === undefined ? name.startsWith(prefix) : (number & 0xff) === known))?.[2] ?? 'other';
+}
+
+/** libsql tells why it could not connect in its message alone: `ConnectionFailed("Unable to open …: 14")`. */
+function connectCode(message: unknown): number | undefined {
+  const found = typeof message === 'string' ? /^ConnectionFailed\(.*: (\d+)"\)$/s.exec(message) : null;
+  return found === null ? undefined : Number(found[1]);
 }
 
 const sentences: Readonly<Record<SqliteFailureKind, (path: string) => readonly [StoreError['kind'], string]>> = {

@@ -70,8 +70,13 @@ export function databasePath(path: string): string {
   return resolvePath(path);
 }
 
+/** What `openSqlite` takes beside the user's options: a test puts a driver in between that fails as disks do. */
+export interface SqliteStoreOptions extends SqliteOptions {
+  readonly find?: typeof findDriver;
+}
+
 /** A store on one file, not yet opened: `start` does it. */
-export function openSqlite(path: string, parts: StoreParts, options: SqliteOptions = {}): SqliteStore {
+export function openSqlite(path: string, parts: StoreParts, options: SqliteStoreOptions = {}): SqliteStore {
   return new FileStore(databasePath(path), parts, options);
 }
 
@@ -88,13 +93,13 @@ const START_MS_MAX = 15_000;
 class FileStore implements SqliteStore {
   readonly #path: string;
   readonly #parts: StoreParts;
-  readonly #options: SqliteOptions;
+  readonly #options: SqliteStoreOptions;
   #connection: SqliteConnection | undefined;
   #starting: Promise<void> | undefined;
   readonly #feed = new SqliteFeed();
   #group: Group<SqliteSession>;
 
-  constructor(path: string, parts: StoreParts, options: SqliteOptions) {
+  constructor(path: string, parts: StoreParts, options: SqliteStoreOptions) {
     this.#path = path;
     this.#parts = parts;
     this.#options = options;
@@ -297,7 +302,8 @@ class FileStore implements SqliteStore {
   async #open(): Promise<void> {
     try {
       this.#checkPlace();
-      const driver = await findDriver(this.#options.driver);
+      const { find = findDriver, driver: wanted } = this.#options;
+      const driver = await find(wanted);
       const connection = await this.#retry(START_MS_MAX, () => this.#connect(() => driver.open(this.#path)));
       this.#connection = connection;
       this.#feed.begin(connection);
