@@ -13,8 +13,9 @@ import { errorOf, noAnswer } from './trouble.ts';
 /** What a connection is made of. */
 export interface ConnectionParts {
   readonly question: Question;
-  readonly send: () => Promise<Response>;
-  readonly watch: Deadline;
+  readonly send: (signal: AbortSignal) => Promise<Response>;
+  /** Begins to watch over the silence. */
+  readonly watch: () => Deadline;
   readonly answerBytesMax: number;
   readonly origin: string;
 }
@@ -25,6 +26,7 @@ const payloads = ['task', 'message', 'statusUpdate', 'artifactUpdate', 'status_u
 export class Connection {
   readonly #parts: ConnectionParts;
   #parser: EventParser | undefined;
+  #watch: Deadline | undefined;
 
   constructor(parts: ConnectionParts) {
     this.#parts = parts;
@@ -42,7 +44,7 @@ export class Connection {
 
   /** Gives the rest of the stream only so long to end by itself: an ended one leaves its connection to the next call. */
   hurry(ms: number): void {
-    this.#parts.watch.restart(ms);
+    this.#watch?.restart(ms);
   }
 
   /**
@@ -50,19 +52,20 @@ export class Connection {
    * UNAVAILABLE if the connection breaks. Leaving the loop closes the connection (case 85).
    */
   async *items(): AsyncGenerator<StreamItem> {
-    const { watch, send } = this.#parts;
+    const watch = this.#parts.watch();
+    this.#watch = watch;
     try {
-      const response = await send();
+      const response = await this.#parts.send(watch.signal);
       watch.touch();
-      if (isEventStream(response)) yield* this.#events(response);
-      else yield* this.#single(response);
+      if (isEventStream(response)) yield* this.#events(response, watch);
+      else yield* this.#single(response, watch);
     } finally {
       watch.abort(noAnswer('The stream was closed.'));
     }
   }
 
-  async *#events(response: Response): AsyncGenerator<StreamItem> {
-    const { watch, answerBytesMax, question } = this.#parts;
+  async *#events(response: Response, watch: Deadline): AsyncGenerator<StreamItem> {
+    const { answerBytesMax, question } = this.#parts;
     const parser = createEventParser(answerBytesMax);
     this.#parser = parser;
     const body = readBody(response, { signal: watch.signal, bytesMax: Infinity, onChunk: () => watch.touch() });
@@ -79,8 +82,8 @@ export class Connection {
   }
 
   /** An error, most often; some servers answer a streaming call with one plain result (RPC-12). */
-  async *#single(response: Response): AsyncGenerator<StreamItem> {
-    const { watch, answerBytesMax: bytesMax, question, origin } = this.#parts;
+  async *#single(response: Response, watch: Deadline): AsyncGenerator<StreamItem> {
+    const { answerBytesMax: bytesMax, question, origin } = this.#parts;
     const body = await readJson(response, { signal: watch.signal, bytesMax, onChunk: () => watch.touch() });
     const { status, headers } = response;
     if (status >= 400) throw failureOf(question, { status, body, retryAfter: headers.get('retry-after') });

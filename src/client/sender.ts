@@ -55,7 +55,11 @@ export class Sender {
   /** The task once its state is such a one, or has ended. */
   async wait(taskId: string, isEnough: (state: TaskState) => boolean, options: CallOptions): Promise<Task> {
     const stream = this.follow(taskId, undefined, { timeoutMs: this.calls.settings.waitTimeoutMs, ...options });
-    for await (const item of stream) if (!('artifactUpdate' in item) && stream.state !== undefined && isEnough(stream.state)) break;
+    for await (const item of stream) {
+      const { state } = stream;
+      if ('artifactUpdate' in item || state === undefined || !isEnough(state)) continue;
+      if (!isTerminal(state)) break; // an ended task's stream ends by itself, and leaves its connection to the next call
+    }
     const { task } = stream;
     if (task === undefined) throw noAnswer(`The stream of task ${taskId} ended before it began.`);
     return task;

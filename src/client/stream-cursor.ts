@@ -42,10 +42,13 @@ export class StreamCursor {
   }
 
   #move(id: string): void {
-    this.#id = id;
+    this.#id = headerSafe.test(id) ? id : undefined; // an empty one says that there is none any more
     this.#seq = toSeq(id) ?? -1;
   }
 }
+
+/** What can be sent as a header's value, whatever a server has sent as an id. */
+const headerSafe = /^[\x21-\x7e](?:[\x20-\x7e]{0,1022}[\x21-\x7e])?$/;
 
 function toSeq(id: string | undefined): number | undefined {
   return id !== undefined && /^\d{1,15}$/.test(id) ? Number(id) : undefined;

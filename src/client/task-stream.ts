@@ -50,8 +50,9 @@ export class ReconnectingStream implements TaskStream {
   readonly #opening: Opening;
   readonly #calls: Calls;
   readonly #canStream: boolean;
-  readonly #deadline: Deadline;
+  readonly #options: CallOptions;
   readonly #view: StreamView;
+  #deadline: Deadline | undefined;
   #news = 0;
   #isClosed = false;
   #isRead = false;
@@ -60,7 +61,7 @@ export class ReconnectingStream implements TaskStream {
     this.#opening = opening;
     this.#calls = calls;
     this.#canStream = canStream;
-    this.#deadline = calls.deadline('The stream', options.timeoutMs ?? Infinity, options.signal);
+    this.#options = options;
     this.#view = new StreamView(opening);
   }
 
@@ -89,7 +90,7 @@ export class ReconnectingStream implements TaskStream {
 
   close(): Promise<void> {
     this.#isClosed = true;
-    this.#deadline.abort(noAnswer('The stream was closed.'));
+    this.#deadline?.abort(noAnswer('The stream was closed.'));
     return Promise.resolve();
   }
 
@@ -108,29 +109,39 @@ export class ReconnectingStream implements TaskStream {
   }
 
   async *#items(): AsyncGenerator<StreamResponse, undefined> {
+    if (this.#isClosed) return undefined;
+    const { timeoutMs = Infinity, signal } = this.#options;
+    const deadline = this.#calls.deadline('The stream', timeoutMs, signal);
+    this.#deadline = deadline;
+    try {
+      yield* this.#connections(deadline.signal);
+    } catch (error) {
+      if (!this.#isClosed) throw error;
+    } finally {
+      deadline.close();
+    }
+    return undefined;
+  }
+
+  async *#connections(signal: AbortSignal): AsyncGenerator<StreamResponse, undefined> {
+    const { retry, reconnect, clock, random } = this.#calls.settings;
     let failures = 0; // in a row, without contact
     let quiet = 0; // connections in a row that brought no news
-    try {
-      for (;;) {
-        const before = this.#news;
-        const outcome = yield* this.#connect();
-        if (outcome.kind === 'over') return undefined;
-        const isNews = this.#news > before;
-        const hasBegun = this.#view.taskId !== undefined;
-        // a send that brought nothing is done again, so it counts, even if there was contact: servers without keys would run it for ever
-        failures = isNews || (outcome.isOpen && hasBegun) ? 0 : failures + 1;
-        quiet = isNews ? 0 : quiet + 1;
-        const { retry, reconnect } = this.#calls.settings;
-        const patience = hasBegun ? reconnect : retry;
-        if (failures > patience.tries) throw outcome.error;
-        if (failures > 0 || quiet === 0) await this.#pause(patience, Math.max(0, failures - 1), outcome.hintMs);
-        else await this.#pause(this.#poll(), quiet - 1, outcome.hintMs);
-      }
-    } catch (error) {
-      if (this.#isClosed) return undefined;
-      throw error;
-    } finally {
-      this.#deadline.close();
+    for (;;) {
+      const before = this.#news;
+      const outcome = yield* this.#connect(signal);
+      if (outcome.kind === 'over') return undefined;
+      const isNews = this.#news > before;
+      const hasBegun = this.#view.taskId !== undefined;
+      // a send that brought nothing is done again, so it counts, even if there was contact: servers without keys would run it for ever
+      failures = isNews || (outcome.isOpen && hasBegun) ? 0 : failures + 1;
+      quiet = isNews ? 0 : quiet + 1;
+      const patience = hasBegun ? reconnect : retry;
+      if (failures > patience.tries) throw outcome.error;
+      const isPoll = failures === 0 && quiet > 0;
+      const [pace, tried] = isPoll ? [this.#poll(), quiet - 1] : [patience, Math.max(0, failures - 1)];
+      await pause(tried, outcome.hintMs, { patience: pace, clock, random, signal });
+      signal.throwIfAborted();
     }
   }
 
@@ -140,29 +151,21 @@ export class ReconnectingStream implements TaskStream {
     return { firstMs: pollMs, mostMs: pollMs * 10, tries: Infinity };
   }
 
-  async #pause(patience: Patience, tried: number, hintMs: number | undefined): Promise<void> {
-    const { clock, random } = this.#calls.settings;
-    const { signal } = this.#deadline;
-    await pause(tried, hintMs, { patience, clock, random, signal });
-    signal.throwIfAborted();
-  }
-
   /** One try: a connection, and a look at the task if the connection is refused. */
-  async *#connect(): AsyncGenerator<StreamResponse, Outcome> {
-    const { signal } = this.#deadline;
+  async *#connect(signal: AbortSignal): AsyncGenerator<StreamResponse, Outcome> {
     const { taskId, cursor } = this.#view;
     this.#view.connect();
     const source = await nextSource(this.#calls, { opening: this.#opening, taskId, after: cursor, canStream: this.#canStream, signal });
     try {
-      return yield* this.#read(source);
+      return yield* this.#read(source, signal);
     } catch (error) {
       if (taskId === undefined || !isRefusal(error)) throw error;
-      return yield* this.#read(lookAt(this.#calls, taskId, signal));
+      return yield* this.#read(lookAt(this.#calls, taskId, signal), signal);
     }
   }
 
   /** Hands out what is news of one source. */
-  async *#read(source: Source): AsyncGenerator<StreamResponse, Outcome> {
+  async *#read(source: Source, signal: AbortSignal): AsyncGenerator<StreamResponse, Outcome> {
     try {
       for await (const arrived of source.items()) {
         if (this.#view.isOver || !this.#view.take(arrived)) continue;
@@ -171,7 +174,7 @@ export class ReconnectingStream implements TaskStream {
         if (this.#view.isOver) source.hurry(LINGER_MS);
       }
     } catch (error) {
-      this.#deadline.signal.throwIfAborted();
+      signal.throwIfAborted();
       if (this.#view.isOver) return { kind: 'over' }; // it did not close in time
       if (!isWorthAnotherTry(error)) throw error;
       return { kind: 'cut', isOpen: source.isOpen, error, hintMs: error.retryAfterMs };

@@ -59,13 +59,13 @@ export class Transport {
   /** Opens one stream. Nothing is sent before its items are asked for. */
   open<N extends StreamingName>(name: N, request: RequestOf<N>, options: TryOptions): Connection {
     const question = this.#dialect(operations[name], request);
-    const watch = this.#watch(options);
+    const headers = { ...options.headers, accept: `${mediaTypes.eventStream}, ${mediaTypes.json}` };
     return new Connection({
       question,
-      watch,
       answerBytesMax: this.#settings.answerBytesMax,
       origin: this.#origin,
-      send: () => this.#send(question, { ...options.headers, accept: `${mediaTypes.eventStream}, ${mediaTypes.json}` }, watch.signal),
+      watch: () => this.#watch(options),
+      send: (signal) => this.#send(question, headers, signal),
     });
   }
 

@@ -88,6 +88,25 @@ describe.each(bindings)('a call over %s', (binding) => {
     expect(agent.asked).toHaveLength(3);
   });
 
+  test('hands on the hint of a server that wants to be left alone for long, instead of waiting (ERR-15)', async () => {
+    await using agent = await FakeAgent.open((asked, response) => sendError(asked, response, { ...unavailable, retrySeconds: 60 }));
+    const client = await agent.connect(binding);
+    await expect(client.send('Ada')).rejects.toMatchObject({ code: 'UNAVAILABLE', retryAfterMs: 60_000 });
+    expect(agent.asked).toHaveLength(1);
+  });
+
+  test('tells what the last try met when its time is up', async () => {
+    await using agent = await FakeAgent.open((asked, response) =>
+      sendError(asked, response, { ...unavailable, message: 'The database is away.' }),
+    );
+    const client = await agent.connect(binding, { retry: { tries: 1_000, firstMs: 5, mostMs: 5 } });
+    await expect(client.send('Ada', { timeoutMs: 60 })).rejects.toMatchObject({
+      code: 'UNAVAILABLE',
+      message: expect.stringMatching(/longer than 60 ms.*The database is away/),
+      cause: { code: 'UNAVAILABLE' },
+    });
+  });
+
   test('does not repeat what another try would not mend', async () => {
     await using agent = await FakeAgent.open((asked, response) =>
       sendError(asked, response, { jsonRpc: -32603, http: 500, reason: 'INTERNAL' }),

@@ -139,7 +139,7 @@ describe.each(bindings)('a list over %s', (binding) => {
     await using agent = await FakeAgent.open((asked, response) => {
       const query = new URL(asked.path, 'http://x').searchParams;
       const token = binding === 'JSONRPC' ? asked.params['pageToken'] : query.get('pageToken');
-      const from = token === undefined || token === null ? 0 : Number(String(token).slice(1));
+      const from = typeof token === 'string' ? Number(token.slice(1)) : 0;
       const nextPageToken = from + 2 < tasks.length ? `#${from + 2}` : '';
       sendResult(asked, response, { tasks: tasks.slice(from, from + 2), nextPageToken, pageSize: 2, totalSize: 5 });
     });
@@ -159,6 +159,8 @@ describe.each(bindings)('a list over %s', (binding) => {
       break;
     }
     expect(agent.asked).toHaveLength(4); // no page more than was needed
+    if (binding === 'JSONRPC') expect(agent.asked[3]?.params).toEqual({}); // no filter is no filter (case 58)
+    else expect(agent.asked[3]?.path).toBe('/rest/tasks');
     expect(await client.page({ pageToken: '#4' })).toEqual({ tasks: [tasks[4]], nextPageToken: '', pageSize: 2, totalSize: 5 });
   });
 
