@@ -38,7 +38,7 @@ export function nodeListener(agent: Mountable, options: NodeListenerOptions = {}
     const { path, search } = splitTarget(request.url ?? '/');
     const inner = withoutPrefix(path, prefix);
     if (next && (inner === undefined || !isOurs(request.method ?? 'GET', inner))) next();
-    else answer({ request, response, path: inner ?? NOWHERE, search, isLast: () => false });
+    else answer({ request, response, path: inner ?? NOWHERE, search });
   };
 }
 
@@ -50,7 +50,9 @@ export interface Incoming {
   readonly path: string;
   readonly search: string;
   /** Close the connection after the reply: the server is going away. */
-  readonly isLast: () => boolean;
+  readonly isLast?: () => boolean;
+  /** The connection is closed, or the answer out. */
+  readonly onClose?: (response: ServerResponse) => void;
 }
 
 /** Answers requests with the agent's replies; never throws, and what goes wrong ends that one connection. */
@@ -67,7 +69,7 @@ export function createAnswer(
     if (!cors) return given;
     return { ...given, headers: { ...given.headers, ...corsHeaders(cors, exchange.header('origin')) } };
   };
-  const run = async ({ request, response, path, search, isLast }: Incoming): Promise<void> => {
+  const run = async ({ request, response, path, search, isLast, onClose }: Incoming): Promise<void> => {
     const exchange = new NodeExchange(request, {
       base: base ?? fixedBase?.() ?? originOf(request) + mountedAt(request, path),
       path,
@@ -75,9 +77,12 @@ export function createAnswer(
       clock: agent.clock,
       bodyMs,
     });
-    response.once('close', () => exchange.hangUp());
+    response.once('close', () => {
+      exchange.hangUp();
+      onClose?.(response);
+    });
     const printed = await reply(exchange);
-    await print(printed, request, response, { clock: agent.clock, stallMs, isLast: isLast() });
+    await print(printed, request, response, { clock: agent.clock, stallMs, isLast: isLast?.() ?? false });
   };
   return (incoming) => {
     run(incoming).catch((error: unknown) => {

@@ -1,4 +1,4 @@
-import type { Server, ServerOptions, ServerResponse } from 'node:http';
+import type { Server, ServerOptions } from 'node:http';
 import { createServer } from 'node:http';
 import type { ServerOptions as TlsServerOptions } from 'node:https';
 import { createServer as createTlsServer } from 'node:https';
@@ -25,8 +25,12 @@ export interface ServerTimes {
   readonly requestMs?: number;
 }
 
-/** A server of ours, with limits on what a stranger may hold of it. */
-export function createOwnServer(tls: TlsOptions | undefined, { headersMs = HEADERS_MS, requestMs = REQUEST_MS }: ServerTimes): Server {
+/** A server of ours, with limits on what a stranger may hold of it. `isAnswering` tells whether an answer has begun on a socket. */
+export function createOwnServer(
+  tls: TlsOptions | undefined,
+  { headersMs = HEADERS_MS, requestMs = REQUEST_MS }: ServerTimes,
+  isAnswering: (socket: Socket) => boolean,
+): Server {
   const options: ServerOptions = {
     keepAliveTimeout: KEEP_ALIVE_MS,
     headersTimeout: headersMs,
@@ -36,11 +40,9 @@ export function createOwnServer(tls: TlsOptions | undefined, { headersMs = HEADE
   };
   const server = tls ? createTlsServer({ minVersion: 'TLSv1.2', ...tls, ...options }) : createServer(options);
   server.maxHeadersCount = HEADERS_MAX;
-  const answers = new WeakMap<Socket, ServerResponse>();
-  server.on('request', (request, response) => answers.set(request.socket, response));
   server.on('clientError', (error: RequestError, socket: Socket) => {
-    // when an answer has begun, bytes of ours would land in the middle of it
-    if (!socket.writable || error.code === 'ECONNRESET' || answers.get(socket)?.headersSent === true) socket.destroy();
+    // in the middle of an answer bytes of ours would be taken for a part of it
+    if (!socket.writable || error.code === 'ECONNRESET' || isAnswering(socket)) socket.destroy();
     else refuse(error, socket);
   });
   return server;

@@ -1,5 +1,6 @@
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import { Server as TlsServer } from 'node:https';
+import type { Socket } from 'node:net';
 import type { Mountable } from '../bindings/exchange.ts';
 import { isOurs, NOWHERE, withoutEndSlash, tidyPrefix, withoutPrefix } from '../bindings/paths.ts';
 import type { Clock } from '../ground/clock.ts';
@@ -78,6 +79,7 @@ class NodeMount implements Served {
   readonly #underWay = new Set<ServerResponse>();
   /** We opened it, so we close it. */
   #isOurServer: boolean;
+  #ownBase: string | undefined;
   #closing: Promise<void> | undefined;
   #signals: { remove(): void } | undefined;
   #tellClosed: () => void = () => {};
@@ -87,8 +89,8 @@ class NodeMount implements Served {
     this.#options = options;
     this.#prefix = tidyPrefix(options.prefix);
     this.#isOurServer = options.server === undefined;
-    this.#server = options.server ?? createOwnServer(options.tls, options);
-    this.#answer = createAnswer(agent, options, () => this.#ownBase());
+    this.#server = options.server ?? createOwnServer(options.tls, options, (socket) => this.#isAnswering(socket));
+    this.#answer = createAnswer(agent, options, () => this.#ownBase);
     this.closed = new Promise((resolve) => {
       this.#tellClosed = resolve;
     });
@@ -105,7 +107,7 @@ class NodeMount implements Served {
       this.#isOurServer = true;
       await listen(this.#server, { port: port ?? 0, host });
     }
-    this.url = this.#urlNow();
+    this.#tellAddress();
     if (signals) this.#signals = onStopSignal(() => void this.#closeBySignal());
   }
 
@@ -114,6 +116,9 @@ class NodeMount implements Served {
     this.#closing ??= holdProcess(this.#close());
     return this.#closing;
   }
+
+  readonly #isLast = (): boolean => this.#closing !== undefined;
+  readonly #forget = (response: ServerResponse): void => void this.#underWay.delete(response);
 
   readonly #onRequest = (request: IncomingMessage, response: ServerResponse): void => {
     const { path, search } = splitTarget(request.url ?? '/');
@@ -128,8 +133,7 @@ class NodeMount implements Served {
       return;
     }
     this.#underWay.add(response);
-    response.once('close', () => this.#underWay.delete(response));
-    this.#answer({ request, response, path: inner ?? NOWHERE, search, isLast: () => this.#closing !== undefined });
+    this.#answer({ request, response, path: inner ?? NOWHERE, search, isLast: this.#isLast, onClose: this.#forget });
   };
 
   async #close(): Promise<void> {
@@ -164,18 +168,21 @@ class NodeMount implements Served {
     }
   }
 
-  #urlNow(): string {
-    const { publicUrl } = this.#options;
-    if (publicUrl !== undefined) return withoutEndSlash(publicUrl);
-    const address = this.#server.address();
+  #tellAddress(): void {
+    const { publicUrl, server } = this.#options;
+    const bound = this.#server.address();
+    const address = typeof bound === 'object' && bound ? bound : undefined;
     const scheme = this.#server instanceof TlsServer ? 'https' : 'http';
-    return (typeof address === 'object' && address ? listeningOrigin(scheme, address) : '') + this.#prefix;
+    const own = (address ? listeningOrigin(scheme, address) : '') + this.#prefix;
+    this.url = publicUrl === undefined ? own : withoutEndSlash(publicUrl);
+    // a card must not name "all addresses of the machine", and who brought the server may have put a name before it: then the card
+    // names the host that the request names
+    if (!server && address && !isWildcard(address.address)) this.#ownBase = own;
   }
 
-  // a card must not name "all addresses of the machine"; it then names the host that the request names
-  #ownBase(): string | undefined {
-    const address = this.#options.server ? null : this.#server.address();
-    return typeof address === 'object' && address && !isWildcard(address.address) ? this.url : undefined;
+  #isAnswering(socket: Socket): boolean {
+    for (const response of this.#underWay) if (response.socket === socket) return response.headersSent;
+    return false;
   }
 }
 
