@@ -239,6 +239,29 @@ describe.each(kinds)('a waiting message (whileWorking: enqueue) on %s', (kind) =
     expect(taskOf(b)).toMatchObject({ status: { state: 'TASK_STATE_COMPLETED', message: { parts: [{ text: 'both' }] } } });
   });
 
+  test.each([
+    ['TASK_STATE_INPUT_REQUIRED', 'TASK_STATE_INPUT_REQUIRED', 'TASK_STATE_INPUT_REQUIRED'],
+    // the words that handed the task over are those of the turn before: the second sender's turn said nothing
+    ['TASK_STATE_FAILED', 'TASK_STATE_FAILED', 'PERMISSION_DENIED'],
+  ] as const)(
+    'when the second turn ends in %s, the first sender gets the task, the second the end of its own turn (P7)',
+    async (state, first, second) => {
+      await using stage = await Stage.open({ kind, turns: { whileWorking: 'enqueue' } });
+      const { operations, log, id } = stage.replica();
+      const one = operations.sendMessage(callOf(), say('one'));
+      const taskId = await open(stage);
+      const two = operations.sendMessage(callOf(), say('two', { taskId })).catch((error: unknown) => error);
+      await until(async () => (await log.row(taskId))?.waiting.length === 1, 'the second waits');
+      const actor = await stage.replica().actor(taskId);
+      await actor.chunk('words of the first turn');
+      await actor.status('TASK_STATE_INPUT_REQUIRED', 'question');
+      await log.claim({ agent: 'Stage', replica: id, limit: 1 });
+      await (await stage.replica().actor(taskId)).status(state, 'end', { 'chorus/error': { code: 'PERMISSION_DENIED', message: 'No.' } });
+      expect(taskOf(await one).status.state).toBe(first);
+      expect(await two).toMatchObject(second === 'PERMISSION_DENIED' ? { code: second } : { task: { status: { state: second } } });
+    },
+  );
+
   test('taken from the inbox of a turn that holds on AUTH_REQUIRED, it waits for that turn and not for the old status', async () => {
     await using stage = await Stage.open({ kind });
     const { operations } = stage;
