@@ -1,8 +1,8 @@
 import type { Clock } from '../ground/clock.ts';
-import { sleep } from '../ground/clock.ts';
 import type { Random } from '../ground/random.ts';
 import { BATCH_BYTES_MAX, BATCH_ENTRIES_MAX, StoreError } from '../log/store.ts';
 import { setImmediate } from 'node:timers';
+import { patience } from './patience.ts';
 
 /** What a verb brings into a group: how much it writes at most, and what it does inside the transaction. */
 export interface Work<Session, Result> {
@@ -108,12 +108,11 @@ export class Group<Session> {
 
   /** Nothing was written. The members go to the front again, but for those that have waited long enough. */
   async #waitForLock(members: readonly Member<Session>[]): Promise<void> {
-    const { clock, random, busyMessage } = this.#parts;
+    const { clock, busyMessage } = this.#parts;
     const isLate = (member: Member<Session>): boolean => clock.monotonic() - member.since >= BUSY_MS_MAX;
     for (const member of members) if (isLate(member)) member.reject(new StoreError('unavailable', busyMessage));
     this.#waiting.unshift(...members.filter((member) => !isLate(member)));
-    // by chance, so that many processes do not ask for the lock in step
-    await sleep(clock, 1 + 4 * random.fraction());
+    await patience(this.#parts);
   }
 }
 

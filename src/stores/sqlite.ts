@@ -1,6 +1,5 @@
 import { existsSync } from 'node:fs';
 import { dirname, resolve as resolvePath } from 'node:path';
-import { sleep } from '../ground/clock.ts';
 import type { EntryRow } from '../log/entry.ts';
 import { decideAccept } from '../log/rules/accept.ts';
 import { decideAppend } from '../log/rules/append.ts';
@@ -33,6 +32,7 @@ import type {
 import type { Hint } from '../log/wake.ts';
 import type { Outcome, Work } from './group.ts';
 import { BUSY_MS_MAX, Group } from './group.ts';
+import { patience } from './patience.ts';
 import { SqliteConnection } from './sqlite-connection.ts';
 import type { DriverName } from './sqlite-driver.ts';
 import { findDriver } from './sqlite-driver.ts';
@@ -280,7 +280,7 @@ class FileStore implements SqliteStore {
 
   /** Tries again while the file is locked, without holding up the loop. */
   async #retry<Result>(msMax: number, work: () => Result): Promise<Result> {
-    const { clock, random } = this.#parts;
+    const { clock } = this.#parts;
     const since = clock.monotonic();
     for (;;) {
       try {
@@ -289,7 +289,7 @@ class FileStore implements SqliteStore {
         const isBusy = error instanceof SqliteFailure && error.kind === 'busy';
         if (!isBusy || clock.monotonic() - since >= msMax) throw error;
       }
-      await sleep(clock, 1 + 4 * random.fraction());
+      await patience(this.#parts);
     }
   }
 
