@@ -63,7 +63,7 @@ export function authorTurn(parts: AuthorParts): Turn {
 
 type Verbs = Pick<Turn, 'working' | 'note' | 'artifact' | 'stream' | 'ask' | 'askForAuth' | 'refuse' | 'complete'>;
 
-function verbsOf({ speech, writer, outcomes, opening, clock, signal }: AuthorParts): Verbs {
+function verbsOf({ speech, writer, outcomes, opening, clock, signal, over }: AuthorParts): Verbs {
   const knownArtifacts = once(() => new Set(opening.task.artifacts?.map(({ artifactId }) => artifactId)));
   const ending =
     (state: 'TASK_STATE_INPUT_REQUIRED' | 'TASK_STATE_REJECTED' | 'TASK_STATE_COMPLETED') =>
@@ -73,7 +73,9 @@ function verbsOf({ speech, writer, outcomes, opening, clock, signal }: AuthorPar
     working: (content, options) => verb(() => speech.working(content, options)),
     note: (metadata) => verb(() => speech.note(metadata)),
     artifact: (name, options = {}) => artifactWriter(speech, { ...options, name }, (id) => knownArtifacts().has(id)),
-    stream: (chunks, options = {}) => verb(() => new TextStream({ speech, writer, clock, signal }, options).pipe(chunks)),
+    stream: (chunks, options = {}) =>
+      // code that took the message which interrupted it goes on although its signal has fired
+      verb(() => new TextStream({ speech, writer, clock, signal: signal.aborted ? over : signal }, options).pipe(chunks)),
     ask: ending('TASK_STATE_INPUT_REQUIRED'),
     refuse: ending('TASK_STATE_REJECTED'),
     complete: ending('TASK_STATE_COMPLETED'),

@@ -139,7 +139,7 @@ export class TurnRunner implements Service {
 
   #room(): number {
     if (this.#isDraining || !this.#pulse.isInContact || this.#turns.isOverrun) return 0;
-    return this.#turns.room;
+    return Math.max(0, this.#turns.room - this.#claims.asked);
   }
 
   /** What was running and hinted before a look is sent is what its answer can be held against. */

@@ -181,6 +181,7 @@ export class RunningTurn {
   async #runCode(opening: Opening): Promise<RunResult> {
     const turn = this.#authorTurn(opening, this.#parts.replica);
     this.#startTimers();
+    this.#parts.logger.debug('turn: begins', this.#names);
     this.#isCodeRunning = true;
     try {
       return await this.#parts.run(turn);
@@ -231,8 +232,8 @@ export class RunningTurn {
     const { logger, random } = this.#parts;
     const referenceId = random.uuid();
     const failure = failureOf(error, referenceId);
-    const fields = { ...this.#names, reference: referenceId, code: failure.code, error: textOf(error) };
-    if (failure.code === 'INTERNAL') logger.error('turn: the agent threw', { ...fields, stack: stackOf(error) });
+    const fields = { ...this.#names, reference: referenceId, code: failure.code };
+    if (failure.code === 'INTERNAL') logger.error('turn: the agent threw', { ...fields, error: textOf(error), stack: stackOf(error) });
     else logger.info('turn: the agent failed the turn', fields);
     await this.#end([this.#speech.failed(failure)]);
   }

@@ -24,6 +24,7 @@ export interface StreamParts {
   readonly speech: Speech;
   readonly writer: Writer;
   readonly clock: Clock;
+  /** Fires when the code shall stop; for a turn that goes on after an interrupt, when the turn is over. */
   readonly signal: AbortSignal;
 }
 
@@ -75,11 +76,12 @@ export class TextStream {
     const { writer, signal } = this.#parts;
     let next: Promise<IteratorResult<string | Part, unknown>> | undefined;
     for (;;) {
+      if (writer.isClosed) throw turnIsOver();
       if (this.#isDue && this.#held !== undefined && !writer.isBusy) this.#flush();
       if (!this.#isFull()) next ??= Promise.resolve(iterator.next());
       const step = await this.#nextStep(next);
-      if (signal.aborted) throw signal.reason;
       if (writer.isClosed) throw turnIsOver();
+      if (signal.aborted) throw signal.reason;
       if (step.kind === 'due') this.#isDue = true;
       if (step.kind !== 'item') continue;
       next = undefined;

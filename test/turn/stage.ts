@@ -6,6 +6,7 @@ import { sqlite } from '../../src/agent/sqlite.ts';
 import type { Clock } from '../../src/ground/clock.ts';
 import { systemClock } from '../../src/ground/clock.ts';
 import type { LogFields, Logger } from '../../src/ground/logger.ts';
+import type { Random } from '../../src/ground/random.ts';
 import { systemRandom } from '../../src/ground/random.ts';
 import type { Caller, Entry, MessageBody } from '../../src/log/entry.ts';
 import type { AcceptResult, CancelResult, Store, StoreSource, TaskRow, WhileWorking } from '../../src/log/store.ts';
@@ -29,9 +30,16 @@ export class Link {
   readonly lostCalls: string[] = [];
   /** Names of the verbs called so far. */
   readonly calls: string[] = [];
+  /** For how long after its failure a call is done all the same; undefined: it is done, or not, as the rest of the link says. */
+  late: (verb: string) => number | undefined = () => undefined;
   /** Runs before each call of a verb, and may hold it back or throw. */
   before: (verb: string, ask: unknown) => Promise<void> | void = () => {};
   #release: (() => void)[] = [];
+  readonly #clock: Clock;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
 
   /** Lets go what hangs: each call fails then, for a link that was down that long is gone. */
   mend(): void {
@@ -56,6 +64,11 @@ export class Link {
     await this.before(verb, ask);
     if (this.mode === 'hang') {
       await new Promise<void>((resolve) => this.#release.push(resolve));
+      throw lost(true);
+    }
+    const lateMs = this.late(verb);
+    if (lateMs !== undefined) {
+      this.#clock.after(lateMs, () => void call(ask).catch(() => {})); // nobody waits for it any more
       throw lost(true);
     }
     if (this.mode === 'cut' || takeFrom(this.lostCalls, verb)) throw lost(false);
@@ -107,6 +120,7 @@ export interface StageOptions {
   /** Options of single replicas, over `turns`. */
   readonly turnsOf?: (index: number) => TurnOptions;
   readonly clock?: Clock;
+  readonly random?: Random;
   /** Takes the hints away from all replicas: what a wake that is lost or cannot be proven leaves. */
   readonly isWakeless?: boolean;
 }
@@ -128,15 +142,17 @@ export interface SendOptions {
 
 /** One replica: a log and a runner over a link that a test can break. */
 export class StageReplica {
-  readonly link: Link = new Link();
+  readonly link: Link;
   readonly log: TaskLog;
   readonly runner: TurnRunner;
   readonly lines: Lines = new Lines();
   readonly turns: TurnOptions;
 
   constructor(options: StageOptions, { source, clock, index }: { source: StoreSource; clock: Clock; index: number }) {
+    const { random = systemRandom } = options;
+    this.link = new Link(clock);
     this.turns = { ...options.turns, ...options.turnsOf?.(index) };
-    const { store, wake } = source.open({ clock, random: systemRandom, logger: this.lines });
+    const { store, wake } = source.open({ clock, random, logger: this.lines });
     const quiet = { reach: wake.reach, isProven: false, notify() {}, listen() {}, async start() {}, async stop() {} };
     this.log = new TaskLog({ store: this.link.over(store), wake: options.isWakeless ? quiet : wake, logger: this.lines });
     this.runner = new TurnRunner({
@@ -145,7 +161,7 @@ export class StageReplica {
       run: options.run,
       settings: turnSettings(this.turns),
       clock,
-      random: systemRandom,
+      random,
       logger: this.lines,
     });
   }
@@ -155,12 +171,14 @@ export class StageReplica {
 export class Stage implements AsyncDisposable {
   readonly replicas: readonly StageReplica[];
   readonly clock: Clock;
+  readonly #random: Random;
   /** The store as nobody's replica: what really stands there. */
   readonly #log: TaskLog;
 
   private constructor(options: StageOptions) {
     const source = options.source ?? memory();
     this.clock = options.clock ?? systemClock;
+    this.#random = options.random ?? systemRandom;
     const parts = { source, clock: this.clock };
     this.replicas = Array.from({ length: options.replicas ?? 1 }, (_, index) => new StageReplica(options, { ...parts, index }));
     const logger = new Lines();
@@ -188,7 +206,7 @@ export class Stage implements AsyncDisposable {
     const { log, runner, turns } = this.replica(options.at);
     const body: MessageBody = {
       message: {
-        messageId: systemRandom.uuid(),
+        messageId: this.#random.uuid(),
         role: 'ROLE_USER',
         parts: [{ text }],
         ...(options.referenceTaskIds ? { referenceTaskIds: options.referenceTaskIds } : {}),
@@ -200,10 +218,10 @@ export class Stage implements AsyncDisposable {
     using slot = options.canStart === undefined ? runner.reserve() : undefined;
     const result = await log.accept({
       scope: { agent: 'Stage', tenant: '', owner: options.owner ?? '' },
-      taskId: options.taskId ?? systemRandom.uuid(),
+      taskId: options.taskId ?? this.#random.uuid(),
       isNew: options.taskId === undefined,
       ...(options.taskId === undefined ? { contextId: 'context' } : {}),
-      key: options.key ?? systemRandom.uuid(),
+      key: options.key ?? this.#random.uuid(),
       digest: 'digest',
       body: JSON.stringify(body),
       replica: runner.replica,
