@@ -1,0 +1,152 @@
+import { describe, expect, test } from 'vitest';
+import { callerClock, sleep } from '../../src/ground/clock.ts';
+import { isA2AError } from '../../src/protocol/errors.ts';
+import { Probe } from '../../src/testing/probe.ts';
+import type { Verdict } from '../../src/testing/checker.ts';
+import { Load } from './load.ts';
+import { eventually, LEASE_MS, openStage, seeded } from './support.ts';
+import type { Stage } from './support.ts';
+
+const cycles = Number(process.env['CHORUS_KILLS'] ?? 10);
+const seed = Number(process.env['CHORUS_SEED'] ?? Date.now() % 1_000_000);
+
+// each replica accepts turns under another rule, so every kill meets all of them
+const RULES = ['fail', 'retry', 'ask'] as const;
+
+/** Names nothing: to cancel it asks for the store's write lock and changes nothing. */
+const NO_TASK = '00000000-0000-4000-8000-000000000000';
+
+/** Kills, stops and starts replicas under load. */
+class Chaos {
+  readonly #stage: Stage;
+  readonly #random: () => number;
+  readonly #pinned: string[] = [];
+
+  constructor(stage: Stage, random: () => number) {
+    this.#stage = stage;
+    this.#random = random;
+  }
+
+  /** kill -9 while the replica certainly holds turns, and a new one in its place once they are settled. */
+  async kill(): Promise<void> {
+    const { rig } = this.#stage;
+    const index = this.#any();
+    const holding = await this.#hold(index);
+    await sleep(callerClock, this.#random() * 300);
+    const { name } = rig.replica(index);
+    const at = await rig.kill(index);
+    this.#stage.history.record({ kind: 'kill', at, observer: 'chaos', replica: name, holding });
+    const restarted = this.#random() < 0.5 ? rig.restart(index) : undefined; // sometimes the successor is there before the lease is over
+    await this.#settled(holding, index);
+    await (restarted ?? rig.restart(index));
+  }
+
+  /** SIGSTOP past the lease, while the others write; then it goes on, and its code has to learn that it is superseded. */
+  async stop(): Promise<void> {
+    const { rig } = this.#stage;
+    const index = this.#any();
+    const holding = await this.#hold(index);
+    await sleep(callerClock, this.#random() * 100);
+    const at = await this.#pauseOutsideCommit(index);
+    this.#stage.history.record({ kind: 'kill', at, observer: 'chaos', replica: rig.replica(index).name, holding });
+    await sleep(callerClock, LEASE_MS + 2_000);
+    rig.resume(index);
+    await this.#settled(holding, index);
+  }
+
+  /** A process that stands still inside a commit stops every writer of a SQLite file: that is a test of its own (design, section 4). */
+  async #pauseOutsideCommit(index: number): Promise<number> {
+    const { rig } = this.#stage;
+    for (let attempt = 0; attempt < 50; attempt++) {
+      const at = callerClock.wall();
+      rig.pause(index);
+      const { url, name } = rig.living[0] ?? rig.replica(index);
+      const probe = new Probe({ url, replica: name, timeoutMs: 500 });
+      const answer = await probe.cancel(NO_TASK).catch((error: unknown) => error);
+      if (isA2AError(answer) && answer.code === 'TASK_NOT_FOUND') return at;
+      rig.resume(index);
+      await sleep(callerClock, this.#random() * 50);
+    }
+    throw new Error('the replica was inside a commit at every look');
+  }
+
+  /** Ends the turns that the kills left with a successor. */
+  async cleanUp(): Promise<void> {
+    for (const taskId of this.#pinned)
+      await this.#stage
+        .probe(0)
+        .cancel(taskId)
+        .catch(() => undefined); // most have ended long ago
+  }
+
+  #any(): number {
+    const living = this.#stage.rig.replicas.flatMap((replica, index) => (replica.isAlive && !replica.isStopped ? [index] : []));
+    return living[Math.floor(this.#random() * living.length)] ?? 0;
+  }
+
+  /** Two turns that the replica holds: one that speaks and one that is silent. */
+  async #hold(index: number): Promise<readonly string[]> {
+    const probe = this.#stage.probe(index);
+    const scripts = ['emit 100000 5', 'work; silent 600000'];
+    const tasks = await Promise.all(scripts.map((script) => probe.sendForTask(script, { returnImmediately: true })));
+    const held = tasks.map(({ id }) => id);
+    this.#pinned.push(...held);
+    return held;
+  }
+
+  /** By the record of the log: the checker judges how long it took, this only waits for it. */
+  async #settled(holding: readonly string[], dead: number): Promise<void> {
+    const probe = this.#stage.probe(dead === 0 ? 1 : 0);
+    for (const taskId of holding) {
+      await eventually(`the turn of ${taskId} to be settled`, async () => {
+        const { status, metadata } = await probe.get(taskId);
+        return status.state !== 'TASK_STATE_WORKING' || metadata?.['chorus/lost'] !== undefined;
+      });
+      await probe.cancel(taskId).catch(() => undefined); // FAILED already, as half of them are
+    }
+  }
+}
+
+/** A user that waits for ever is a broken promise: somebody's task never ended. */
+async function within(ms: number, what: string, work: Promise<void>): Promise<void> {
+  await Promise.race([work, sleep(callerClock, ms).then(() => Promise.reject(new Error(`waited ${ms} ms in vain for: ${what}`)))]);
+}
+
+async function run(stage: Stage, random: () => number): Promise<{ readonly load: Load; readonly verdict: Verdict }> {
+  const { rig } = stage;
+  rig.lag.start(() => stage.probes().at(0)?.cancel(NO_TASK) ?? Promise.resolve());
+  const load = new Load(stage, random);
+  const chaos = new Chaos(stage, random);
+  load.start(6);
+  try {
+    for (let cycle = 1; cycle <= cycles; cycle++) {
+      await Promise.race([cycle % 6 === 0 ? chaos.stop() : chaos.kill(), load.failed()]);
+      if (process.env['CHORUS_VERBOSE']) console.log(`cycle ${cycle} of ${cycles}`);
+    }
+  } finally {
+    load.leave();
+  }
+  await within(60_000, 'every user to finish what it began', load.stop());
+  await chaos.cleanUp();
+  return { load, verdict: await stage.verdict() };
+}
+
+describe(`${cycles} kills of random replicas under load, seed ${seed}`, () => {
+  test(
+    'break no promise, and every turn is settled within lease + 1.5 s (P1 to P9)',
+    async () => {
+      await using stage = await openStage({ flags: (index) => ['--on-lost', RULES[index % RULES.length] ?? 'fail'] });
+      const { load, verdict } = await run(stage, seeded(seed));
+      const { counted, kills, violations } = verdict;
+      const times = kills.flatMap(({ settled }) => settled.flatMap(({ wallMs }) => wallMs ?? [])).toSorted((one, other) => one - other);
+      console.log(
+        JSON.stringify({ seed, counted, reached: load.reached, lost: stage.rig.lag.lost.length, settledMs: times.map(Math.round) }),
+      );
+      expect(violations).toEqual([]);
+      // a verdict over nothing is worth nothing: every road was taken, and nine of ten kills could be judged
+      for (const [what, count] of Object.entries(load.reached)) if (what !== 'repeats') expect(count, what).toBeGreaterThan(0);
+      expect(counted.judgedKills).toBeGreaterThanOrEqual(Math.floor(cycles * 0.9));
+    },
+    120_000 + cycles * 10_000,
+  );
+});
