@@ -34,10 +34,7 @@ const LOCAL_BASE = 'http://agent.invalid';
  * console.log(await report.wait({ timeoutMs: 60_000 }));
  * ```
  */
-export async function connect(
-  target: string | URL | AgentCard | LocalAgent,
-  options: ConnectOptions & { readonly signal?: AbortSignal } = {},
-): Promise<Client> {
+export async function connect(target: string | URL | AgentCard | LocalAgent, options: ConnectOptions = {}): Promise<Client> {
   const settings = clientSettings(options);
   if (typeof target === 'string' || target instanceof URL) {
     const url = cardUrl(target);

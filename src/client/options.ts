@@ -51,6 +51,8 @@ export interface ConnectOptions {
   readonly pollMs?: number;
   /** Bytes of one answer, characters of one event; more is an error and not a full memory (case 84). 128 MiB: twice the largest task. */
   readonly answerBytesMax?: number;
+  /** Ends `connect` itself; each call has its own. */
+  readonly signal?: AbortSignal;
   /** Time, handed in: tests own it. */
   readonly clock?: Clock;
   /** Chance, handed in: tests repeat it. */
