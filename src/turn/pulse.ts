@@ -129,7 +129,7 @@ export class Pulse {
       } catch (error) {
         const mayPass = error instanceof StoreError && error.kind === 'unavailable';
         if (!mayPass || clock.monotonic() - startedAt >= ms) throw error;
-        await this.#pause(backoffMs(STORE_BACKOFF, attempt, this.#parts.random));
+        await this.#rest(backoffMs(STORE_BACKOFF, attempt, this.#parts.random));
       }
     }
   }
@@ -169,8 +169,13 @@ export class Pulse {
     return sinceMs >= tickMs ? 0 : Math.min(tickMs - sinceMs, pollMs);
   }
 
+  /** Until `ms` have passed, or something is to be done sooner. */
   async #pause(ms: number): Promise<void> {
-    if (this.#isStopped || this.#isHurried) return;
+    if (!this.#isHurried) await this.#rest(ms);
+  }
+
+  async #rest(ms: number): Promise<void> {
+    if (this.#isStopped) return;
     await new Promise<void>((resolve) => {
       const timer = this.#parts.clock.after(ms, resolve);
       this.#wakeUp = () => {

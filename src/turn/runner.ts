@@ -183,5 +183,6 @@ export class TurnRunner implements Service {
     await inTime(this.#pulse.leave().catch(complain));
     await inTime(Promise.all([this.#pulse.stop(), this.#upkeep.stop()]));
     timer.cancel();
+    late.abort(); // lets go of the waits that were won
   }
 }

@@ -42,6 +42,9 @@ const endSentences: Readonly<Record<EndReason, string>> = {
 /** How long the words of a turn that is just ending may take before it is given away all the same. */
 const SETTLE_MS = 200;
 
+/** How often code whose grace is over may put off its end by saying one thing more. */
+const LAST_WORDS_MAX = 3;
+
 /** What a run needs, and whom it tells. */
 export interface RunParts {
   readonly grant: TaskRow;
@@ -110,10 +113,6 @@ export class RunningTurn {
     return this.#parts.grant.limits.onLost;
   }
 
-  get hasBegun(): boolean {
-    return this.#hasBegun;
-  }
-
   /** The turn's end is known here. */
   get isOver(): boolean {
     return this.#over.signal.aborted;
@@ -133,7 +132,7 @@ export class RunningTurn {
   begin(): void {
     if (this.#hasBegun || this.isOver) return;
     this.#hasBegun = true;
-    this.#perform().catch((error: unknown) => this.#complain('turn: a run ended in an error of the engine', error));
+    this.#perform().catch((error: unknown) => this.#break('turn: a run ended in an error of the engine', error));
   }
 
   /** A look or an answer showed the row while it was held under this fence. */
@@ -277,7 +276,7 @@ export class RunningTurn {
 
   #beginInterrupt(): void {
     const giveWay = (): void => {
-      this.#giveWay().catch((error: unknown) => this.#complain('turn: an interrupted turn could not be handed over', error));
+      this.#giveWay().catch((error: unknown) => this.#break('turn: an interrupted turn could not be handed over', error));
     };
     this.#interrupt = this.#after(this.#parts.settings.cancelGraceMs, giveWay);
     this.#signal.abort(abortReason(endSentences.interrupted));
@@ -290,10 +289,12 @@ export class RunningTurn {
     this.#interrupt = undefined;
   }
 
-  /** Hands the turn over to the message that waits. One that the code is just taking is not waiting any more. */
+  /** Hands the turn over to the message that waits. One that the code is just taking does not wait any more: its last words come first. */
   async #giveWay(): Promise<void> {
-    const { clock } = this.#parts;
-    await Promise.race([this.#writer.whenIdle(), sleep(clock, SETTLE_MS, this.#over.signal)]);
+    for (let round = 0, said = -1; round < LAST_WORDS_MAX && said !== this.#writer.lastOrdinal; round++) {
+      said = this.#writer.lastOrdinal;
+      await this.#writer.whenSaid();
+    }
     if (this.isOver || !this.#row.isInterrupted) return;
     await this.release('interrupt', this.#over.signal);
   }
@@ -333,8 +334,10 @@ export class RunningTurn {
     });
   }
 
-  #complain(event: string, error: unknown): void {
+  /** A bug of ours, or a store that refuses for good: the next look finds the turn held and not running, and gives it back. */
+  #break(event: string, error: unknown): void {
     this.#parts.logger.error(event, { ...this.#names, error: textOf(error), stack: stackOf(error) });
+    this.lose('stuck');
   }
 }
 

@@ -81,6 +81,8 @@ export class Writer {
   #isOver = false;
   #failed: EngineFailureCode | undefined;
   #isMisconfigured = false;
+  /** Settles with the last entry that was queued; never fails. */
+  #said: Promise<void> = Promise.resolve();
   #waiters: (() => void)[] = [];
 
   constructor(parts: WriterParts) {
@@ -139,9 +141,9 @@ export class Writer {
     while (this.isBusy && !this.#isOver) await new Promise<void>((resolve) => this.#waiters.push(resolve));
   }
 
-  /** Resolves when nothing is under way, or the turn is over. */
-  async whenIdle(): Promise<void> {
-    while (this.#pending.length > 0 && !this.#isOver) await new Promise<void>((resolve) => this.#waiters.push(resolve));
+  /** Resolves when all that was said so far is on the log, or refused. */
+  whenSaid(): Promise<void> {
+    return this.#said;
   }
 
   // -- the queue --
@@ -153,7 +155,7 @@ export class Writer {
         this.#pending.push({ entry, ordinal: ++this.#lastOrdinal, resolve, reject });
       });
       // a verb that nobody awaits must not end the process when its turn is canceled
-      last.catch(() => {});
+      this.#said = last.catch(() => {});
       this.#pendingBytes += entry.body.length;
     }
     this.#pumpSoon();

@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import type { TickAsk } from '../../src/log/store.ts';
+import { StoreError } from '../../src/log/store.ts';
 import { VirtualClock } from '../../src/testing/virtual-clock.ts';
 import type { Turn } from '../../src/turn/turn.ts';
 import { errorOf, gate, Stage } from './stage.ts';
@@ -59,6 +61,26 @@ describe('who lives', () => {
     stage.replica(0).link.mend();
     await clock.advance(30_000);
     expect(await stage.state(id)).toBe('TASK_STATE_WORKING');
+  });
+
+  test('an own renew that failed starts the count anew ⚖: perhaps nobody could renew', async () => {
+    const clock = new VirtualClock();
+    await using stage = await Stage.open({ clock, replicas: 2, run: patient });
+    const id = await stage.send('x');
+    await clock.advance(3_000);
+    stage.replica(0).link.mode = 'hang';
+    await clock.advance(6_000);
+    let hasFailed = false;
+    stage.replica(1).link.before = (verb, ask) => {
+      if (hasFailed || verb !== 'tick' || (ask as TickAsk).own !== 'renew') return;
+      hasFailed = true;
+      throw new StoreError('unavailable', 'this one write fails');
+    };
+    await clock.advance(6_000);
+    expect(hasFailed).toBe(true);
+    expect(await stage.state(id)).toBe('TASK_STATE_WORKING');
+    await clock.advance(8_000);
+    expect(await stage.state(id)).toBe('TASK_STATE_FAILED');
   });
 
   test('a step of the wall clock kills nobody and settles nothing', async () => {

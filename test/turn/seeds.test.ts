@@ -55,11 +55,13 @@ const emitter =
     if (chance.below(8) === 0) throw new Error('as it happens');
   };
 
+const mishaps = ['cut', 'hang', 'mend', 'mend', 'mend', 'read-only', 'ack', 'late', 'call', 'cancel', 'more', 'new'] as const;
+
 /** One thing that goes wrong, or comes in. */
 async function mishap(stage: Stage, chance: Chance, ids: string[]): Promise<string> {
   const index = chance.below(stage.replicas.length);
   const { link } = stage.replica(index);
-  const kind = ['cut', 'hang', 'mend', 'mend', 'mend', 'read-only', 'ack', 'late', 'call', 'cancel', 'more', 'new'][chance.below(12)];
+  const kind = mishaps[chance.below(mishaps.length)] ?? 'mend';
   switch (kind) {
     case 'cut':
     case 'hang':
