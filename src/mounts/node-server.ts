@@ -38,7 +38,7 @@ export function createOwnServer(
     connectionsCheckingInterval: Math.min(CHECK_MS, headersMs, requestMs),
     maxHeaderSize: HEADER_BYTES_MAX,
   };
-  const server = tls ? createTlsServer({ minVersion: 'TLSv1.2', ...tls, ...options }) : createServer(options);
+  const server = tls ? createTlsServer({ minVersion: 'TLSv1.2', handshakeTimeout: headersMs, ...tls, ...options }) : createServer(options);
   server.maxHeadersCount = HEADERS_MAX;
   server.on('clientError', (error: RequestError, socket: Socket) => {
     // in the middle of an answer bytes of ours would be taken for a part of it

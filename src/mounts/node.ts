@@ -21,7 +21,7 @@ export interface ServeOptions extends NodeListenerOptions, ServerTimes {
   readonly host?: string;
   /** Key and certificate: HTTPS. */
   readonly tls?: TlsOptions;
-  /** A server that is there already: the agent takes its own paths, everything else goes where it went before. */
+  /** A server that is there already, with its listeners: the agent takes its own paths, everything else goes where it went before. */
   readonly server?: Server;
   /**
    * SIGTERM and SIGINT close: true, but false with a `server` of yours. The process then ends by itself, with 0, when nothing else keeps it;
@@ -106,6 +106,8 @@ class NodeMount implements Served {
     if (!this.#server.listening && (server === undefined || port !== undefined)) {
       this.#isOurServer = true;
       await listen(this.#server, { port: port ?? 0, host });
+      // such as too many open files: it passes, and an error that nobody listens to would end the process
+      this.#server.on('error', (error) => this.#agent.logger.error('the server has trouble', { error: error.message }));
     }
     this.#tellAddress();
     if (signals) this.#signals = onStopSignal(() => void this.#closeBySignal());
@@ -147,10 +149,16 @@ class NodeMount implements Served {
       if (this.#isOurServer) this.#server.closeAllConnections();
       else for (const response of this.#underWay) response.destroy();
       await isClosed;
-      this.#server.off('request', this.#onRequest);
-      for (const other of this.#others) this.#server.on('request', other);
+      this.#giveBack();
       this.#tellClosed();
     }
+  }
+
+  // with nobody else on a server that goes on, we stay and say that we are closed: silence would keep callers waiting
+  #giveBack(): void {
+    if (this.#others.length === 0) return;
+    this.#server.off('request', this.#onRequest);
+    for (const other of this.#others) this.#server.on('request', other);
   }
 
   async #closeBySignal(): Promise<void> {

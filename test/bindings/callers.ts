@@ -32,9 +32,19 @@ export interface Asking {
   readonly signal?: AbortSignal;
 }
 
+/** A request as it goes out, for tests that change something in it first. */
+export interface Printed {
+  readonly method: string;
+  /** Below the mount's base, with the query. */
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string;
+}
+
 /** A client of one binding that does exactly what it is told and hides nothing. */
 export interface RawCaller {
   readonly name: string;
+  print(operation: OperationName, request: Wanted): Printed;
   fetch(base: string, operation: OperationName, request: Wanted, asking?: Asking): Promise<Response>;
   read(response: Response): Promise<Answered>;
   /** The payload of one SSE event. */
@@ -42,6 +52,9 @@ export interface RawCaller {
 }
 
 const version = { 'a2a-version': '1.0' };
+
+const fetchPrinted = (base: string, { path, headers, ...printed }: Printed, asking: Asking = {}): Promise<Response> =>
+  fetch(base + path, { ...printed, headers: { ...headers, ...asking.headers }, ...(asking.signal ? { signal: asking.signal } : {}) });
 
 const toTold = (error: Record<string, unknown>, details: unknown): Told => {
   const list = details as Record<string, unknown>[]; // every error of ours has them: the tests look
@@ -62,13 +75,15 @@ const toTold = (error: Record<string, unknown>, details: unknown): Told => {
 /** JSON-RPC as a stranger speaks it. */
 export const jsonRpc: RawCaller = {
   name: 'JSON-RPC',
-  fetch: (base, method, params, { headers, signal } = {}) =>
-    fetch(`${base}/`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', ...version, ...headers },
-      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
-      ...(signal ? { signal } : {}),
-    }),
+  print: (operation, params) => ({
+    method: 'POST',
+    path: '/',
+    headers: { 'content-type': 'application/json', ...version },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: operation, params }),
+  }),
+  fetch(base, operation, request, asking) {
+    return fetchPrinted(base, this.print(operation, request), asking);
+  },
   async read(response) {
     const json = (await response.json()) as Record<string, unknown>; // an answer is an object: the tests look
     return { status: response.status, headers: response.headers, ...this.readEvent(JSON.stringify(json)) };
@@ -114,7 +129,7 @@ const pathOf = (operation: OperationName, request: Wanted): readonly [method: st
 /** REST as a stranger speaks it. */
 export const rest: RawCaller = {
   name: 'REST',
-  fetch(base, operation, request, { headers, signal } = {}) {
+  print(operation, request) {
     const { tenant, ...body } = request;
     const [method, path] = pathOf(operation, body);
     const bound = new Set(path.includes('/tasks/') ? ['id', 'taskId'] : []);
@@ -125,12 +140,15 @@ export const rest: RawCaller = {
             .map(([name, value]) => `${name}=${encodeURIComponent(textOf(value))}`)
             .join('&')}`
         : '';
-    return fetch(`${base}/rest${tenant === undefined ? '' : `/${textOf(tenant)}`}${path}${query}`, {
+    return {
       method,
-      headers: { ...(method === 'POST' ? { 'content-type': 'application/a2a+json' } : {}), ...version, ...headers },
+      path: `/rest${tenant === undefined ? '' : `/${textOf(tenant)}`}${path}${query}`,
+      headers: { ...(method === 'POST' ? { 'content-type': 'application/a2a+json' } : {}), ...version },
       ...(method === 'POST' ? { body: JSON.stringify(left) } : {}),
-      ...(signal ? { signal } : {}),
-    });
+    };
+  },
+  fetch(base, operation, request, asking) {
+    return fetchPrinted(base, this.print(operation, request), asking);
   },
   async read(response) {
     return { status: response.status, headers: response.headers, ...this.readEvent(await response.text()) };

@@ -62,7 +62,7 @@ export interface StageOptions extends Partial<Omit<RouterParts, 'operations' | '
 export class Stage implements Mountable {
   readonly handle: Mountable['handle'];
   readonly clock: Clock;
-  readonly drainMs = 1_000;
+  readonly drainMs = 300;
   readonly seen: Seen[] = [];
   readonly logged: { readonly event: string; readonly fields: LogFields }[] = [];
   isReady = false;

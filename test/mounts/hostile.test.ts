@@ -224,7 +224,7 @@ describe('who reads badly', () => {
 
   test('a large answer to a reader who takes nothing is cut as well', async () => {
     const clock = new ManualClock();
-    const text = `${'x'.repeat(65_535)}\u{1f600}`.repeat(400);
+    const text = `${'x'.repeat(65_535)}\u{1f600}`.repeat(250);
     const large = { ...aTask, status: { ...aTask.status, message: { ...aMessage, role: 'ROLE_AGENT' as const, parts: [{ text }] } } };
     await using open = await onStage({ clock, operations: { getTask: async () => large } });
     await using stuck = new RawSocket(open.url, { reads: false });
@@ -236,8 +236,8 @@ describe('who reads badly', () => {
     stuck.socket.resume();
     await stuck.untilClosed();
     // and who reads gets it whole, although it was cut into pieces for the socket
-    const whole = await (await fetch(`${open.url}/rest/tasks/t`, { headers: { 'a2a-version': '1.0' } })).json();
-    expect(whole).toEqual(large);
+    const whole = await (await fetch(`${open.url}/rest/tasks/t`, { headers: { 'a2a-version': '1.0' } })).text();
+    expect(whole === JSON.stringify(large)).toBe(true);
   });
 
   test('40 readers that never read do not slow the card down (case 9)', async () => {

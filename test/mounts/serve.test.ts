@@ -125,6 +125,14 @@ describe('a server that is there already', () => {
     expect(server.listening).toBe(false);
   });
 
+  test('of nobody else is told that the agent is closed, and is not left waiting', async () => {
+    await using host = { server: createServer(), [Symbol.asyncDispose]: async () => void host.server.close() };
+    await new Promise<void>((resolve) => host.server.listen(0, '127.0.0.1', resolve));
+    const served = await serve(new Stage({ operations }), { server: host.server });
+    await served.close();
+    expect((await fetch(`${served.url}/readyz`)).status).toBe(503);
+  });
+
   test('takes the agent as its listener', async () => {
     await using host = {
       server: createServer(nodeListener(new Stage({ operations }))),
