@@ -75,6 +75,24 @@ describe('a drain', () => {
     if (onLost !== 'retry') expect(errorOf(await stage.task(id))['code']).toBe('LOST');
   });
 
+  test.each<[OnLost, string]>([
+    ['fail', 'first'],
+    ['retry', 'second'],
+  ])('a grant that comes to light while draining is run here or given away, by onLost %s', async (onLost, where) => {
+    const clock = new VirtualClock();
+    await using stage = await Stage.open({
+      clock,
+      replicas: 2,
+      turns: { onLost },
+      run: (turn) => (turn.replica === stage.replica(0).runner.replica ? 'first' : 'second'),
+    });
+    await clock.advance(10);
+    const id = await stage.send('x', { isAnswerLost: true });
+    stage.replica(0).runner.beginDrain();
+    const task = await stage.reached(id, 'TASK_STATE_COMPLETED');
+    expect(task.artifacts?.[0]?.parts).toEqual([{ text: where }]);
+  });
+
   test('a released turn runs on another replica at once, as another attempt', async () => {
     const clock = new VirtualClock();
     await using stage = await Stage.open({

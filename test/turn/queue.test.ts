@@ -126,6 +126,27 @@ describe.each(sources)('the queue, on $name', ({ make }) => {
     expect(held.begun).toEqual(['queued']);
   });
 
+  test('what a claim under way will take is overtaken by nobody, and keeps nobody waiting', async () => {
+    const held = new Held();
+    await open({ run: held.run, turns: { concurrency: 2 } });
+    const claim = gate();
+    stage.replica().link.before = (verb) => (verb === 'claim' ? claim.promise : undefined);
+    const queued = await stage.send('queued', { canStart: false });
+    const direct = await stage.send('direct');
+    expect(await stage.state(direct)).toBe('TASK_STATE_WORKING');
+    const late = await stage.send('late'); // the last slot is promised to the claim
+    expect(await stage.state(late)).toBe('TASK_STATE_SUBMITTED');
+    claim.open();
+    await stage.until(() => held.begun.length === 2, 'the claimed one begins');
+    for (const name of ['direct', 'queued', 'late']) {
+      await stage.until(() => held.begun.includes(name), `${name} begins`);
+      held.end(name);
+    }
+    await Promise.all([queued, direct, late].map((id) => stage.reached(id, 'TASK_STATE_COMPLETED')));
+    expect(held.begun).toEqual(['direct', 'queued', 'late']);
+    expect(held.most).toBe(2);
+  });
+
   test('queued counts the turns of all replicas that wait', async () => {
     const held = new Held();
     await open({ run: held.run, replicas: 2, turns: { concurrency: 0, tickMs: 20 } });
