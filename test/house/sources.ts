@@ -49,7 +49,7 @@ export function readSources(...folders: readonly string[]): readonly Source[] {
     });
 }
 
-const IMPORT = /\b(?:from|import)\s*\(?\s*['"]([^'"\n]+)['"]/g;
+const IMPORT = /\b(?:from|import)(?:\s+|\s*\(\s*)['"]([^'"\n]+)['"]/g;
 
 /** What a file imports or exports from, types included, as written. */
 export function importsOf(source: Source): readonly string[] {
