@@ -83,8 +83,8 @@ describe('the doorbell between processes', () => {
     const path = file();
     const children = await listeners(path, 2);
     const cost = async (child: Child): Promise<number> => {
-      child.process.stdin.write('cpu\n');
       const since = now();
+      child.process.stdin.write('cpu\n');
       const { cpu } = await child.line<{ cpu: number; at: number }>(({ cpu: used, at }) => used !== undefined && at >= since);
       return cpu;
     };
