@@ -32,17 +32,17 @@ export interface EntryRow {
   /** Place in the task's log: 1, 2, 3 … without gaps (P1). */
   readonly seq: number;
   readonly kind: string;
-  /** The turn that wrote it, or that a message opened; 0 for a message that waits for a turn. */
+  /** The turn that wrote it; for a message, and for a status with `answers`, the turn it opens; 0 for a message that waits for a turn. */
   readonly turn: number;
   /** The row's fence as it stood when the entry was written. */
   readonly fence: number;
-  /** Number of the entry within (turn, fence), from 1; absent for what the store itself wrote. */
+  /** Number of the entry within its fence, from 1: (fence, ordinal) is unique in a task. Absent for what the store itself wrote. */
   readonly ordinal?: number;
   /** Only for kind `status`. */
   readonly state?: TaskState;
   /** On a status that opens a turn: seq of the message the turn answers. */
   readonly answers?: number;
-  /** Epoch milliseconds of the store's clock, never backwards within a task. */
+  /** Epoch milliseconds of the store's clock, never before the status that the entry follows. */
   readonly at: number;
   readonly body: string;
 }
