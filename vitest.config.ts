@@ -5,6 +5,7 @@ import type { ViteUserConfig } from 'vitest/config';
 // suites that start OS processes: one at a time, so that two cores do not make their deadlines lie
 const processes = [
   'test/replicas/**/*.test.ts',
+  'test/cases/**/*.test.ts',
   'test/examples/**/*.test.ts',
   'test/cli/**/*.test.ts',
   'test/peers/**/*.test.ts',
