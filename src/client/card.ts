@@ -20,6 +20,7 @@ export function cardUrl(target: string | URL): string {
   if (!URL.canParse(String(target))) throw new A2AError('INVALID_PARAMS', `An absolute URL was expected, "${String(target)}" came.`);
   const url = new URL(target);
   if (url.protocol !== 'http:' && url.protocol !== 'https:') throw new A2AError('INVALID_PARAMS', 'An http or https URL was expected.');
+  if (hasPassword(url)) throw new A2AError('INVALID_PARAMS', 'Credentials belong into the headers, not into a URL.');
   if (!url.pathname.endsWith('.json')) {
     url.pathname = url.pathname.replace(/\/+$/, '') + WELL_KNOWN;
     url.search = '';
@@ -56,7 +57,7 @@ async function fetchOnce(url: string, settings: ClientSettings, signal: AbortSig
     const own = typeof cardHeaders === 'function' ? await cardHeaders() : cardHeaders;
     const headers = { ...own, accept: mediaTypes.json, [headerNames.version]: PROTOCOL_VERSION };
     const response = await sendHttp(settings.fetch, { method: 'GET', url, headers }, watch.signal);
-    const json = await readJson(response, { signal: watch.signal, bytesMax: CARD_BYTES_MAX, onChunk: () => watch.touch() });
+    const json = await readJson(response, { watch, bytesMax: CARD_BYTES_MAX });
     if (response.status >= 400) throw noCard(url, response, json);
     return readCard(json, url);
   } finally {
@@ -95,10 +96,16 @@ export function chooseInterface(card: AgentCard, from: string | undefined, prefe
 function usableForm(face: AgentInterface, from: string | undefined): ChosenInterface | undefined {
   const { url, protocolBinding, protocolVersion } = face;
   if (!isBinding(protocolBinding) || !isOurVersion(protocolVersion) || !URL.canParse(url, from)) return undefined;
-  const { protocol, href } = new URL(url, from);
+  const resolved = new URL(url, from);
+  if (hasPassword(resolved)) return undefined; // no platform sends those
+  const { protocol, href } = resolved;
   const absolute = URL.canParse(url) ? url : href; // as the card spells it, if it can be used so
   const isSecretEnough = protocol === 'https:' || (protocol === 'http:' && !from?.startsWith('https:'));
   return isSecretEnough ? { ...face, protocolBinding, url: absolute } : undefined;
+}
+
+function hasPassword({ username, password }: URL): boolean {
+  return username !== '' || password !== '';
 }
 
 /** Major.Minor decides, a third number plays no part (VER-03). */

@@ -44,7 +44,7 @@ export class Connection {
 
   /** Gives the rest of the stream only so long to end by itself: an ended one leaves its connection to the next call. */
   hurry(ms: number): void {
-    this.#watch?.restart(ms);
+    this.#watch?.last(ms);
   }
 
   /**
@@ -56,7 +56,6 @@ export class Connection {
     this.#watch = watch;
     try {
       const response = await this.#parts.send(watch.signal);
-      watch.touch();
       if (isEventStream(response)) yield* this.#events(response, watch);
       else yield* this.#single(response, watch);
     } finally {
@@ -68,7 +67,7 @@ export class Connection {
     const { answerBytesMax, question } = this.#parts;
     const parser = createEventParser(answerBytesMax);
     this.#parser = parser;
-    const body = readBody(response, { signal: watch.signal, bytesMax: Infinity, onChunk: () => watch.touch() });
+    const body = readBody(response, { watch, bytesMax: Infinity });
     let before: { readonly id?: string; readonly data: string } | undefined;
     for await (const event of readEvents(body, parser)) {
       // an event without an id of its own has the one before it: only with the same content it is the same event once more
@@ -84,7 +83,7 @@ export class Connection {
   /** An error, most often; some servers answer a streaming call with one plain result (RPC-12). */
   async *#single(response: Response, watch: Deadline): AsyncGenerator<StreamItem> {
     const { answerBytesMax: bytesMax, question, origin } = this.#parts;
-    const body = await readJson(response, { signal: watch.signal, bytesMax, onChunk: () => watch.touch() });
+    const body = await readJson(response, { watch, bytesMax });
     const { status, headers } = response;
     if (status >= 400) throw failureOf(question, { status, body, retryAfter: headers.get('retry-after') });
     if (body === undefined) throw noAnswer(`${origin} answered with an empty body instead of a stream.`);

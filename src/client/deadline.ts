@@ -19,8 +19,11 @@ export class Deadline {
   readonly #above: AbortSignal | undefined;
   readonly #controller = new AbortController();
   #ms: number;
+  /** `Infinity` while the time stands still. */
   #due: number;
   #timer: Timer | undefined;
+  /** Nothing moves the time any more. */
+  #isSet = false;
 
   constructor({ clock, ms, signal, error }: DeadlineParts) {
     this.#clock = clock;
@@ -39,17 +42,25 @@ export class Deadline {
     return this.#controller.signal;
   }
 
-  /** Something came: the time starts anew. The timer is left alone and looks again when it fires, so this costs nothing. */
+  /** The time starts anew. A timer that is under way is left alone and looks again when it fires, so this costs next to nothing. */
   touch(): void {
+    if (this.#isSet) return;
     this.#due = this.#clock.monotonic() + this.#ms;
+    if (!this.#timer) this.#arm();
   }
 
-  /** Sets another time, from now on. */
-  restart(ms: number): void {
+  /** The time stands still until the next `touch`. */
+  hold(): void {
+    if (!this.#isSet) this.#due = Infinity;
+  }
+
+  /** From now on only so long, whatever comes. */
+  last(ms: number): void {
+    if (this.#isSet) return;
     this.#timer?.cancel();
-    this.#ms = ms;
-    this.touch();
-    if (!this.signal.aborted) this.#arm();
+    this.#isSet = true;
+    this.#due = this.#clock.monotonic() + ms;
+    this.#arm();
   }
 
   /** Fires at once, for a reason of the caller's. */
@@ -59,6 +70,7 @@ export class Deadline {
   }
 
   close(): void {
+    this.#isSet = true;
     this.#timer?.cancel();
     this.#above?.removeEventListener('abort', this.#follow);
   }
@@ -66,7 +78,8 @@ export class Deadline {
   readonly #follow = (): void => this.abort(this.#above?.reason);
 
   #arm(): void {
-    if (this.#ms === Infinity) return;
+    this.#timer = undefined;
+    if (this.#due === Infinity) return;
     this.#timer = this.#clock.after(Math.max(0, this.#due - this.#clock.monotonic()), () => {
       if (this.#clock.monotonic() < this.#due) this.#arm();
       else this.abort(this.#error());

@@ -1,3 +1,4 @@
+import type { Deadline } from './deadline.ts';
 import { badAnswer, noAnswer, reasonOf } from './trouble.ts';
 
 /** What carries a request; `globalThis.fetch` is one, and so is `agent.fetch`. */
@@ -74,38 +75,38 @@ function raced(work: Promise<Response>, signal: AbortSignal): Promise<Response> 
   });
 }
 
-/** What to look at while a body is read. */
+/** What a body is read under. */
 export interface BodyLimits {
-  readonly signal: AbortSignal;
+  /** Only the waits for the next chunk count: not the time that its reader takes for the one before. */
+  readonly watch: Deadline;
   readonly bytesMax: number;
-  /** Called for every chunk. */
-  readonly onChunk: () => void;
 }
 
 /**
- * The chunks of a body, as they come. Leaving the loop, the limit and the signal end the connection (case 85). A body that breaks off is
- * UNAVAILABLE.
+ * The chunks of a body, as they come. Leaving the loop, the limit and the watch's signal end the connection (case 85). A body that breaks off
+ * is UNAVAILABLE.
  */
-export async function* readBody(response: Response, { signal, bytesMax, onChunk }: BodyLimits): AsyncGenerator<Uint8Array> {
+export async function* readBody(response: Response, { watch, bytesMax }: BodyLimits): AsyncGenerator<Uint8Array> {
+  const { signal } = watch;
   const reader = response.body?.getReader();
   if (!reader) return;
   const stop = (): void => void reader.cancel().catch(() => undefined); // the connection may be gone already
   signal.addEventListener('abort', stop, { once: true });
   try {
-    let bytes = 0;
-    while (!signal.aborted) {
+    for (let bytes = 0; ;) {
+      signal.throwIfAborted();
+      watch.touch();
       const { done, value } = await reader.read().catch((error: unknown) => {
         signal.throwIfAborted();
         throw noAnswer(`The answer broke off: ${reasonOf(error)}.`, error);
       });
       signal.throwIfAborted(); // a cancelled reader says "done"
+      watch.hold();
       if (done) return;
-      onChunk();
       bytes += value.byteLength;
       if (bytes > bytesMax) throw badAnswer(`The answer is larger than ${bytesMax} bytes.`);
       yield value;
     }
-    signal.throwIfAborted();
   } finally {
     signal.removeEventListener('abort', stop);
     stop();

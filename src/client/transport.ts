@@ -81,9 +81,8 @@ export class Transport {
   ): Promise<Readonly<{ status: number; headers: Headers; json: unknown }>> {
     const accept = `${mediaTypes.json}, ${mediaTypes.a2aJson}`;
     const response = await this.#send(question, { ...headers, accept }, watch.signal);
-    watch.touch();
-    const limits = { signal: watch.signal, bytesMax: this.#settings.answerBytesMax, onChunk: () => watch.touch() };
-    return { status: response.status, headers: response.headers, json: await readJson(response, limits) };
+    const json = await readJson(response, { watch, bytesMax: this.#settings.answerBytesMax });
+    return { status: response.status, headers: response.headers, json };
   }
 
   async #send(question: Question, headers: Readonly<Record<string, string>>, signal: AbortSignal): Promise<Response> {

@@ -117,6 +117,10 @@ describe('finding the interface of an agent', () => {
     });
     await expect(connect('agent.example')).rejects.toMatchObject({ code: 'INVALID_PARAMS' });
     await expect(connect('ftp://agent.example')).rejects.toMatchObject({ code: 'INVALID_PARAMS' });
+    await expect(connect('http://me:secret@agent.example')).rejects.toMatchObject({
+      code: 'INVALID_PARAMS',
+      message: expect.not.stringContaining('secret'),
+    });
   });
 
   test('keeps credentials from whoever holds the card: only the interface gets them', async () => {

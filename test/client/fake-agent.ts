@@ -29,6 +29,8 @@ export type Answer = (asked: Asked, response: ServerResponse) => void;
 /** A server that misbehaves as told, over real sockets. */
 export class FakeAgent implements AsyncDisposable {
   readonly asked: Asked[] = [];
+  /** Connections that were ever made. */
+  connections = 0;
   readonly #server = createServer((request, response) => void this.#take(request, response));
   readonly #sockets = new Set<Socket>();
   readonly #open = new Set<ServerResponse>();
@@ -39,6 +41,7 @@ export class FakeAgent implements AsyncDisposable {
     this.#answer = answer;
     this.#card = card;
     this.#server.on('connection', (socket: Socket) => {
+      this.connections += 1;
       this.#sockets.add(socket);
       socket.on('close', () => this.#sockets.delete(socket)).on('error', () => undefined); // resets are part of the play
     });

@@ -175,6 +175,26 @@ describe.each(bindings)('a stream over %s', (binding) => {
     expect(() => other[Symbol.asyncIterator]()).toThrow('read once');
   });
 
+  test('does not hold its reader’s own pace against the agent', async () => {
+    await using agent = await FakeAgent.open((asked, response) => {
+      openStream(response);
+      response.write(eventText(asked, { task: taskIn('TASK_STATE_WORKING') }, 1));
+      setTimeout(() => response.end(eventText(asked, statusItem('TASK_STATE_COMPLETED'), 2)), 20);
+    });
+    const stream = (await agent.connect(binding, { idleTimeoutMs: 300 })).task(TASK_ID).follow();
+    for await (const item of stream) if ('task' in item) await new Promise((resolve) => setTimeout(resolve, 700));
+    expect(stream.state).toBe('TASK_STATE_COMPLETED');
+    expect(agent.asked).toHaveLength(1);
+  });
+
+  test('that was read to its end leaves its connection to the next call', async () => {
+    await using agent = await FakeAgent.open((asked, response) => sendStream(asked, response, tailFor(asked)));
+    const client = await agent.connect(binding);
+    for (let round = 0; round < 10; round++) await client.task(TASK_ID).follow().result();
+    expect(agent.asked).toHaveLength(10);
+    expect(agent.connections).toBeLessThan(5); // one, but for the pool's own ways
+  });
+
   test('has an end of its own if it is given one', async () => {
     await using agent = await FakeAgent.open(() => undefined);
     const client = await agent.connect(binding);
