@@ -15,6 +15,9 @@ export interface NodeExchangeParts {
   readonly bodyMs: number;
 }
 
+// one for all: an abort without a reason makes a DOMException with a stack, which costs more than reading the request
+const CALLER_GONE = new Error('The caller is gone.');
+
 /** A request of Node's own server. What most requests do not ask for (query, signal) is made when it is asked for. */
 export class NodeExchange implements Exchange {
   readonly base: string;
@@ -43,7 +46,7 @@ export class NodeExchange implements Exchange {
   get signal(): AbortSignal {
     if (!this.#gone) {
       this.#gone = new AbortController();
-      if (this.#isGone) this.#gone.abort();
+      if (this.#isGone) this.#gone.abort(CALLER_GONE);
     }
     return this.#gone.signal;
   }
@@ -63,7 +66,7 @@ export class NodeExchange implements Exchange {
   /** The socket closed before the reply was out. */
   hangUp(): void {
     this.#isGone = true;
-    this.#gone?.abort();
+    this.#gone?.abort(CALLER_GONE);
   }
 }
 

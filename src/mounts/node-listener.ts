@@ -78,7 +78,7 @@ export function createAnswer(
       bodyMs,
     });
     response.once('close', () => {
-      exchange.hangUp();
+      if (!response.writableFinished) exchange.hangUp();
       onClose?.(response);
     });
     const printed = await reply(exchange);
