@@ -4,12 +4,10 @@ import type { ViteUserConfig } from 'vitest/config';
 
 // suites that start OS processes: one at a time, so that two cores do not make their deadlines lie
 const processes = [
-  'test/replicas/**/*.test.ts',
-  'test/cases/**/*.test.ts',
-  'test/examples/**/*.test.ts',
-  'test/cli/**/*.test.ts',
-  'test/peers/**/*.test.ts',
   'test/*/processes/**/*.test.ts',
+  'test/{cases,cli,examples,interop,peers,replicas}/**/*.test.ts',
+  'test/client/{process,sdk-server}.test.ts',
+  'test/mounts/drain.test.ts',
 ];
 // suites that run npm, the compiler or the packaging judges
 const packaging = ['test/house/packaging.test.ts', 'test/house/snippets.test.ts', 'test/bench/**/*.test.ts'];
