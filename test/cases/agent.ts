@@ -6,6 +6,7 @@ import { runInNewContext } from 'node:vm';
 import type { AgentOptions, Content, Message, Outcome, Turn } from 'chorus-a2a';
 import { createScripted } from '../../examples/scripted.ts';
 import type { ScriptedSettings } from '../../examples/scripted.ts';
+import type * as errors from '../../src/protocol/errors.ts';
 
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void; // what the flag above exposes
@@ -43,7 +44,7 @@ const runs: Readonly<Record<string, (turn: Turn, rest: string) => Promise<Conten
   /** Throws an error of another copy of the package (case 69). */
   '!copy': async (_turn, rest) => {
     const copy = new URL('../../src/protocol/errors.ts?another-copy', import.meta.url);
-    const { taskNotFound } = (await import(copy.href)) as typeof import('../../src/protocol/errors.ts'); // the same file, loaded again
+    const { taskNotFound } = (await import(copy.href)) as typeof errors; // the same file, loaded again
     throw taskNotFound(rest);
   },
   /** Returns what is no content at all (ERR-21). */

@@ -2,19 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { Json } from '../../src/protocol/types.ts';
 import type { OperationName } from '../../src/wire/operations.ts';
 import type { Wanted } from '../bindings/callers.ts';
-import {
-  callers,
-  collect,
-  dataOf,
-  ended,
-  percentilesOf,
-  refusalOf,
-  rounds,
-  sendRequest,
-  stageOf,
-  standing,
-  textsIn,
-} from './support.ts';
+import { callers, collect, dataOf, ended, percentilesOf, refusalOf, rounds, sendRequest, stageOf, standing, textsIn } from './support.ts';
 import type { Stranger } from './support.ts';
 
 const stage = stageOf();
@@ -161,15 +149,12 @@ describe('the caller of a turn', () => {
     expect(dataOf(await ended(ann.at(1), id), 'caller')).toMatchObject({ name: 'ann' });
   });
 
-  test.each(callers)(
-    '$name: is known to a later turn on another replica (case 29)',
-    async (raw) => {
-      const ann = stage.by(raw).as('ann');
-      const { id } = await ann.at(0).send('ask');
-      const task = await ann.at(1).send('whoami', { taskId: id });
-      expect(dataOf(task, 'caller')).toMatchObject({ name: 'ann' });
-    },
-  );
+  test.each(callers)('$name: is known to a later turn on another replica (case 29)', async (raw) => {
+    const ann = stage.by(raw).as('ann');
+    const { id } = await ann.at(0).send('ask');
+    const task = await ann.at(1).send('whoami', { taskId: id });
+    expect(dataOf(task, 'caller')).toMatchObject({ name: 'ann' });
+  });
 
   test.each(callers)('$name: is not lost over an extension that the request names (case 81)', async (raw) => {
     const ann = stage.by(raw).as('ann');
