@@ -24,6 +24,8 @@ export interface SendFact extends FactHead {
   readonly messageId: string;
   /** The task the message named; absent for one that opens a task. */
   readonly taskId?: string;
+  /** How much of the history was asked for; all of it if absent. */
+  readonly historyLength?: number;
   readonly outcome: Outcome;
 }
 
@@ -64,6 +66,7 @@ export interface CancelFact extends FactHead {
 export interface ReadFact extends FactHead {
   readonly kind: 'read';
   readonly taskId: string;
+  readonly historyLength?: number;
   readonly outcome: Outcome;
   readonly isFinal: boolean;
 }
@@ -85,9 +88,15 @@ export type Fact = SendFact | OpenFact | ItemFact | CloseFact | CancelFact | Rea
 /** Everything that was seen, in the order in which it was seen. */
 export class History {
   readonly #facts: Fact[] = [];
+  #readers = 0;
 
   get facts(): readonly Fact[] {
     return this.#facts;
+  }
+
+  /** A name for a reader that nobody else has. */
+  nextReader(observer: string): string {
+    return `${observer}#${++this.#readers}`;
   }
 
   record(fact: Fact): void {

@@ -81,7 +81,6 @@ export class Probe {
   readonly observer: string;
   readonly #options: ProbeOptions;
   #endpoint: Promise<string> | undefined;
-  #readers = 0;
 
   constructor(options: ProbeOptions) {
     this.observer = options.observer ?? options.replica ?? 'probe';
@@ -100,7 +99,7 @@ export class Probe {
     const seen: { replica?: string } = {};
     return this.#watched(
       () => this.call('SendMessage', request, { headers: keyHeader(words), seen }),
-      (outcome) => ({ ...this.#head(seen.replica), kind: 'send', ...named(request.message), outcome }),
+      (outcome) => ({ ...this.#head(seen.replica), kind: 'send', ...named(request.message), ...trimmed(words), outcome }),
       (response) => ('task' in response ? { kind: 'task', task: response.task } : { kind: 'message' }),
     );
   }
@@ -113,11 +112,13 @@ export class Probe {
   }
 
   /** Reads a task. */
-  get(taskId: string, { historyLength, isFinal = false }: { historyLength?: number; isFinal?: boolean } = {}): Promise<Task> {
+  get(taskId: string, words: { readonly historyLength?: number; readonly isFinal?: boolean } = {}): Promise<Task> {
+    const { isFinal = false } = words;
+    const length = trimmed(words);
     const seen: { replica?: string } = {};
     return this.#watched(
-      () => this.call('GetTask', { id: taskId, ...(historyLength === undefined ? {} : { historyLength }) }, { seen }),
-      (outcome) => ({ ...this.#head(seen.replica), kind: 'read', taskId, outcome, isFinal }),
+      () => this.call('GetTask', { id: taskId, ...length }, { seen }),
+      (outcome) => ({ ...this.#head(seen.replica), kind: 'read', taskId, ...length, outcome, isFinal }),
       (task) => ({ kind: 'task', task }),
     );
   }
@@ -143,7 +144,7 @@ export class Probe {
     const seen: { replica?: string } = {};
     let isSent = false;
     const sent = (outcome: Outcome): void => {
-      if (!isSent) this.#record({ ...this.#head(seen.replica), kind: 'send', ...named(request.message), outcome });
+      if (!isSent) this.#record({ ...this.#head(seen.replica), kind: 'send', ...named(request.message), ...trimmed(words), outcome });
       isSent = true;
     };
     try {
@@ -194,11 +195,14 @@ export class Probe {
     const cut = new AbortController();
     const onAbort = (): void => cut.abort();
     words.signal?.addEventListener('abort', onAbort, { once: true });
-    const story = this.#tellStream(name, request, { headers, reader: words.reader ?? `${this.observer}#${++this.#readers}` });
+    const story = this.#tellStream(name, request, {
+      headers,
+      reader: words.reader ?? this.#options.history?.nextReader(this.observer) ?? this.observer,
+    });
     try {
       const answer = await this.#fetch(name, request, headers, cut.signal);
       this.#note(seen, answer);
-      story.open(seen.replica);
+      story.answered(seen.replica);
       if (!answer.headers.get('content-type')?.startsWith(mediaTypes.eventStream)) this.#result(answer, await answer.json());
       for await (const { data, id } of readEvents(bytesOf(answer))) {
         const one = { ...(id === undefined ? {} : { seq: Number(id) }), item: this.#itemOf(data) };
@@ -225,26 +229,32 @@ export class Probe {
     let taskId = 'id' in request && typeof request.id === 'string' ? request.id : undefined;
     const after = headers[headerNames.lastEventId];
     let replica: string | undefined;
-    let isOpen = false;
+    let state: 'new' | 'answered' | 'open' | 'closed' = 'new';
     const head = (): FactHead => ({ ...this.#head(replica), observer: reader });
+    const open = (): void => {
+      state = 'open';
+      const how = name === 'SubscribeToTask' ? 'subscribe' : 'send';
+      const cursor = after === undefined ? {} : { after: Number(after) };
+      this.#record({ ...head(), kind: 'open', how, ...(taskId === undefined ? {} : { taskId }), ...cursor });
+    };
     return {
-      open: (by) => {
+      answered: (by) => {
         replica = by;
-        isOpen = true;
-        const how = name === 'SubscribeToTask' ? 'subscribe' : 'send';
-        const cursor = after === undefined ? {} : { after: Number(after) };
-        this.#record({ ...head(), kind: 'open', how, ...(taskId === undefined ? {} : { taskId }), ...cursor });
+        state = 'answered';
+        if (taskId !== undefined) open(); // a send learns its task from the first item
       },
       item: ({ seq, item }) => {
         taskId ??= taskIdOf(item);
         if (taskId === undefined) return; // a direct message belongs to no task
+        if (state === 'answered') open();
         this.#record({ ...head(), kind: 'item', taskId, item, ...(seq === undefined ? {} : { seq }) });
       },
       close: (how, error) => {
-        if (!isOpen) return;
-        isOpen = false;
-        const more = { ...(taskId === undefined ? {} : { taskId }), ...(error ? { code: error.code } : {}) };
-        this.#record({ ...head(), kind: 'close', how, ...more });
+        if (state === 'open') {
+          const more = { ...(taskId === undefined ? {} : { taskId }), ...(error ? { code: error.code } : {}) };
+          this.#record({ ...head(), kind: 'close', how, ...more });
+        }
+        state = 'closed';
       },
     };
   }
@@ -316,7 +326,7 @@ export class Probe {
 }
 
 interface StreamStory {
-  open(replica: string | undefined): void;
+  answered(replica: string | undefined): void;
   item(one: Seen): void;
   close(how: 'ended' | 'cut' | 'error', error?: A2AError): void;
 }
@@ -345,6 +355,10 @@ function sendRequest(text: string, words: SendWords): SendMessageRequest {
 
 function named({ messageId, taskId }: Message): { readonly messageId: string; readonly taskId?: string } {
   return { messageId, ...(taskId === undefined ? {} : { taskId }) };
+}
+
+function trimmed({ historyLength }: { readonly historyLength?: number }): { readonly historyLength?: number } {
+  return historyLength === undefined ? {} : { historyLength };
 }
 
 function keyHeader({ key }: SendWords): RequestHeaders {

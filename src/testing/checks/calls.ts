@@ -3,7 +3,7 @@ import { isTerminal } from '../../protocol/states.ts';
 import type { Task } from '../../protocol/types.ts';
 import type { CancelFact, SendFact } from '../facts.ts';
 import type { Evidence, StoredTask, Violation } from './check.ts';
-import { canonical, factsOf } from './check.ts';
+import { canonical, difference, factsOf } from './check.ts';
 import { said } from './log.ts';
 import { foldTo } from './observers.ts';
 
@@ -14,8 +14,9 @@ export function* answersAreCommitted(evidence: Evidence): Generator<Violation> {
     const { task } = fact.outcome;
     const stored = evidence.stored.get(task.id);
     if (!stored) yield { promise: 'P2', taskId: task.id, says: `${fact.observer} was answered a task that is not in the store` };
-    else if (!isPrefix(task, stored)) {
-      yield { promise: 'P2', taskId: task.id, says: `${fact.observer} was answered what never stood in the log: ${canonical(task)}` };
+    else if (!isPrefix(task, stored, fact.kind === 'cancel' ? undefined : fact.historyLength)) {
+      const says = `${fact.observer} was answered what never stood in the log: ${difference(canonical(task), canonical(foldTo(stored, stored.row.seq)))}`;
+      yield { promise: 'P2', taskId: task.id, says };
     }
   }
 }
@@ -26,7 +27,7 @@ export function* readsAgree(evidence: Evidence): Generator<Violation> {
     const stored = evidence.stored.get(taskId);
     if (!isFinal || !stored) continue;
     const [read, stands] = [outcome.kind === 'task' ? canonical(outcome.task) : outcome.kind, canonical(foldTo(stored, stored.row.seq))];
-    if (read !== stands) yield { promise: 'P3', taskId, says: `${observer} reads at the end ${read}, the store has ${stands}` };
+    if (read !== stands) yield { promise: 'P3', taskId, says: `${observer} reads at the end ${difference(read, stands)}` };
   }
 }
 
@@ -123,7 +124,7 @@ function* causeOf({ row, entries }: StoredTask, message: Place['entry']): Genera
 }
 
 /** Whether a task is what its log folded to at some moment. Only moments with the same status and the same amount of parts are folded. */
-function isPrefix(task: Task, stored: StoredTask): boolean {
+function isPrefix(task: Task, stored: StoredTask, historyLength?: number): boolean {
   const wanted = canonical(task);
   let parts = new Map<string, number>();
   let isAt = false;
@@ -133,9 +134,17 @@ function isPrefix(task: Task, stored: StoredTask): boolean {
       const before = entry.append ? (parts.get(entry.artifact.artifactId) ?? 0) : 0;
       parts = parts.set(entry.artifact.artifactId, before + entry.artifact.parts.length);
     }
-    if (isAt && hasParts(task, parts) && canonical(foldTo(stored, entry.seq)) === wanted) return true;
+    if (isAt && hasParts(task, parts) && canonical(shortened(foldTo(stored, entry.seq), historyLength)) === wanted) return true;
   }
   return false;
+}
+
+/** The newest messages, as many as were asked for (HIST-01 to HIST-05). */
+function shortened(task: Task | undefined, historyLength: number | undefined): Task | undefined {
+  if (!task || historyLength === undefined) return task;
+  const { history = [], ...rest } = task;
+  const kept = historyLength === 0 ? [] : history.slice(-historyLength);
+  return { ...rest, ...(kept.length > 0 ? { history: kept } : {}) };
 }
 
 function hasParts({ artifacts = [] }: Task, parts: ReadonlyMap<string, number>): boolean {

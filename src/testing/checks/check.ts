@@ -48,3 +48,15 @@ function ordered(value: unknown): unknown {
   );
   return Object.fromEntries(members.toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([key, member]) => [key, ordered(member)]));
 }
+
+const SHOWN_MAX = 120;
+
+/** Two texts that should be one: the place where they part. */
+export function difference(seen: string, stands: string): string {
+  let at = 0;
+  while (at < seen.length && seen[at] === stands[at]) at++;
+  const from = Math.max(0, at - SHOWN_MAX / 2);
+  const cut = (text: string): string =>
+    (from > 0 ? '…' : '') + text.slice(from, from + SHOWN_MAX) + (text.length > from + SHOWN_MAX ? '…' : '');
+  return `${cut(seen)} is not ${cut(stands)}`;
+}

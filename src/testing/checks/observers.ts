@@ -5,7 +5,7 @@ import { isTerminal } from '../../protocol/states.ts';
 import type { StreamResponse, Task } from '../../protocol/types.ts';
 import type { CloseFact, Fact, ItemFact, OpenFact } from '../facts.ts';
 import type { Evidence, StoredTask, Violation } from './check.ts';
-import { canonical, factsOf } from './check.ts';
+import { canonical, difference, factsOf } from './check.ts';
 
 /** What one observer saw of one task, over all its connections, in order. */
 interface Observation {
@@ -27,11 +27,10 @@ export function* equalLists(evidence: Evidence): Generator<Violation> {
 export function* nothingUncommitted(evidence: Evidence): Generator<Violation> {
   for (const { taskId, observer, facts } of observations(evidence)) {
     const task = evidence.stored.get(taskId);
-    if (!task) {
+    if (!task && facts.some(({ kind }) => kind === 'item')) {
       yield { promise: 'P2', taskId, says: `${observer} saw a task that is not in the store` };
-      continue;
     }
-    for (const fact of facts) if (fact.kind === 'item') yield* truthOf(fact, task);
+    for (const fact of facts) if (task && fact.kind === 'item') yield* truthOf(fact, task);
   }
 }
 
@@ -65,8 +64,9 @@ export function* foldsAgree(evidence: Evidence): Generator<Violation> {
     if (start === -1 || !last || !isTerminal(stateIn(last) ?? 'TASK_STATE_WORKING')) continue;
     const fold = new TaskFold(taskId);
     for (const item of items.slice(start)) fold.see(item);
-    const [seen, stands] = [fold.task(), foldTo(task, task.row.seq)].map((one) => canonical(one && withoutUsers(one)));
-    if (seen !== stands) yield { promise: 'P1', taskId, says: `what ${observer} saw does not fold to the task: ${seen} is not ${stands}` };
+    const [seen = '', stands = ''] = [fold.task(), foldTo(task, task.row.seq)].map((one) => canonical(one && withoutUsers(one)));
+    if (seen !== stands)
+      yield { promise: 'P1', taskId, says: `what ${observer} saw does not fold to the task: ${difference(seen, stands)}` };
   }
 }
 
@@ -151,7 +151,8 @@ function* truthOf({ taskId, observer, seq, item }: ItemFact, task: StoredTask): 
   }
   const stands = 'task' in item ? { task: foldTo(task, seq) } : itemOf(task.entries[seq - 1], task);
   const [seen, stored] = [canonical(item), canonical(stands)];
-  if (seen !== stored) yield { promise: 'P2', taskId, says: `${observer} saw at ${seq} what is not in the log: ${seen} is not ${stored}` };
+  if (seen !== stored)
+    yield { promise: 'P2', taskId, says: `${observer} saw at ${seq} what is not in the log: ${difference(seen, stored)}` };
 }
 
 /** The item that shows an entry, made here anew from the log: the server's own words are what is checked. */
