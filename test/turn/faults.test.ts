@@ -212,8 +212,11 @@ describe.each(sources)('a turn and a bad store, on $name', ({ make }) => {
       },
       turns: { taskBytesMax: 20_000 },
     });
+    const appends = gate();
+    stage.replica().link.before = (verb) => (verb === 'append' ? appends.promise : undefined);
     const id = await stage.send('x');
-    expect(await refused.promise).toBe('UNSUPPORTED_OPERATION');
+    expect(await refused.promise).toBe('UNSUPPORTED_OPERATION'); // although the store was not even asked yet
+    appends.open();
     expect(errorOf(await stage.reached(id, 'TASK_STATE_FAILED'))['code']).toBe('LIMIT');
     expect((await stage.row(id)).bytes).toBeLessThan(21_000);
   });

@@ -140,6 +140,28 @@ describe('who lives', () => {
     await stage.reached(await stage.send('again'), 'TASK_STATE_COMPLETED');
   });
 
+  test('its turns stop before it can join again', async () => {
+    const clock = new VirtualClock();
+    const turns: Turn[] = [];
+    await using stage = await Stage.open({ clock, replicas: 2, run: (turn) => (turns.push(turn), patient(turn)) });
+    await stage.send('x');
+    await clock.advance(1_000);
+    const { link, runner } = stage.replica(0);
+    link.mode = 'hang';
+    await clock.advance(12_000);
+    link.before = (verb) => {
+      if (verb === 'join') throw new StoreError('unavailable', 'no room for another one');
+    };
+    link.mend();
+    await clock.advance(2_000);
+    expect(turns[0]?.signal.aborted).toBe(true);
+    expect(runner.isReady).toBe(false);
+    expect(runner.canStart).toBe(false);
+    link.before = () => {};
+    await clock.advance(2_000);
+    expect(runner.isReady).toBe(true);
+  });
+
   test('without contact a turn with onLost fail goes on, and what it said stands when the store is back', async () => {
     const clock = new VirtualClock();
     const go = gate();

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { StoreError } from '../../src/log/store.ts';
 import { VirtualClock } from '../../src/testing/virtual-clock.ts';
 import type { Run, Turn } from '../../src/turn/turn.ts';
 import type { StageOptions } from './stage.ts';
@@ -98,6 +99,30 @@ describe.each(sources)('the queue, on $name', ({ make }) => {
     held.end('third');
     await Promise.all([first, second, third].map((id) => stage.reached(id, 'TASK_STATE_COMPLETED')));
     expect(held.begun).toEqual(['first', 'second', 'third']);
+  });
+
+  test('a queued turn that could not be claimed yet is not overtaken either', async () => {
+    const held = new Held();
+    await open({ run: held.run, turns: { tickMs: 100, pollMs: 100 } });
+    const { link, runner } = stage.replica();
+    const failed = gate();
+    link.before = (verb) => {
+      if (verb !== 'claim') return;
+      link.before = () => {};
+      failed.open();
+      throw new StoreError('unavailable', 'this one call fails');
+    };
+    const first = await stage.send('first', { canStart: false });
+    await failed.promise;
+    await Promise.resolve();
+    expect(runner.canStart).toBe(false);
+    const second = await stage.send('second');
+    for (const name of ['first', 'second']) {
+      await stage.until(() => held.begun.includes(name), `${name} begins`);
+      held.end(name);
+    }
+    await Promise.all([first, second].map((id) => stage.reached(id, 'TASK_STATE_COMPLETED')));
+    expect(held.begun).toEqual(['first', 'second']);
   });
 
   test('a grant whose answer was lost is found by the next look and started once (⚖ grants)', async () => {
@@ -229,7 +254,25 @@ describe('limits in time', () => {
     await clock.advance(2_000);
     expect(errorOf(await stage.task(id))['code']).toBe('DEADLINE');
     expect(turns[0]?.signal.reason).toMatchObject({ name: 'AbortError' });
+    expect(String(turns[0]?.signal.reason)).toContain('too long');
     expect((await stage.gist(id)).join()).not.toContain('late');
+  });
+
+  test('the signal tells of the deadline also when a look sees the end before its own answer is here', async () => {
+    const clock = new VirtualClock();
+    const turns: Turn[] = [];
+    await using stage = await Stage.open({
+      clock,
+      turns: { deadlineMs: 10_000 },
+      run: async (turn) => {
+        turns.push(turn);
+        await new Promise<void>((resolve) => turn.signal.addEventListener('abort', () => resolve()));
+      },
+    });
+    await stage.send('x');
+    stage.replica().link.after = (verb) => (verb === 'append' ? new Promise((resolve) => clock.after(3_000, resolve)) : undefined);
+    await clock.advance(15_000);
+    expect(String(turns[0]?.signal.reason)).toContain('too long');
   });
 
   test('there is no deadline unless one is set', async () => {

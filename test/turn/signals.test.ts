@@ -177,6 +177,39 @@ describe('interrupt', () => {
     expect((await stage.gist(id)).slice(2)).toEqual(['said:faster', 'taken:3', 'COMPLETED:heard faster']);
   });
 
+  test('code that took one message can be interrupted again, and then has a grace anew', async () => {
+    const clock = new VirtualClock();
+    await using stage = await Stage.open({
+      clock,
+      turns: interrupt,
+      run: async (turn) => {
+        if (turn.text !== 'x') return turn.complete('third');
+        await aborted(turn);
+        await turn.inbox.take();
+        await turn.stream(['after the first']); // its signal has fired, its turn goes on
+        return new Promise<void>(() => {});
+      },
+    });
+    const id = await stage.send('x');
+    await clock.advance(100);
+    await stage.send('first', { taskId: id });
+    await clock.advance(10_000);
+    expect((await stage.row(id)).phase).toBe('open');
+    await stage.send('second', { taskId: id });
+    await clock.advance(4_900);
+    expect((await stage.row(id)).phase).toBe('open');
+    await clock.advance(300);
+    expect((await stage.gist(id)).slice(2)).toEqual([
+      'said:first',
+      'taken:3',
+      '1#1:after the first.',
+      'said:second',
+      'SUBMITTED',
+      'WORKING',
+      'COMPLETED:third',
+    ]);
+  });
+
   test('a failure of its own while interrupted is still a failure', async () => {
     const clock = new VirtualClock();
     await using stage = await Stage.open({

@@ -34,6 +34,8 @@ export class Link {
   late: (verb: string) => number | undefined = () => undefined;
   /** Runs before each call of a verb, and may hold it back or throw. */
   before: (verb: string, ask: unknown) => Promise<void> | void = () => {};
+  /** Runs behind each call of a verb, before its answer arrives. */
+  after: (verb: string, ask: unknown) => Promise<void> | void = () => {};
   #release: (() => void)[] = [];
   readonly #clock: Clock;
 
@@ -74,6 +76,7 @@ export class Link {
     if (this.mode === 'cut' || takeFrom(this.lostCalls, verb)) throw lost(false);
     if (this.mode === 'read-only' && isWrite(verb, ask)) throw lost(false);
     const result = await call(ask);
+    await this.after(verb, ask);
     if (takeFrom(this.lostAcks, verb)) throw lost(true);
     return result;
   }
