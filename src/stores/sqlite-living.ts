@@ -12,8 +12,11 @@ const SELECT_HELD = `${SELECT_TASKS} WHERE holder = ? ORDER BY no`;
 const SELECT_QUEUE = 'SELECT count(*) AS queued, min(queued_at) AS oldest FROM chorus_task WHERE agent = ? AND queued_at IS NOT NULL';
 const SELECT_WATCHED = 'SELECT id, seq FROM chorus_task WHERE id IN (SELECT value FROM json_each(?))';
 
-/** Open turns whose holder does not live: one that was purged or never joined will not come back either. */
-export const SELECT_ORPHANS: string = `${SELECT_TASKS}
+/**
+ * Open turns whose holder does not live: one that was purged or never joined will not come back either. The index is named because the
+ * planner would rather walk through all tasks than sort the few that are held.
+ */
+export const SELECT_ORPHANS: string = `${SELECT_TASKS} INDEXED BY chorus_task_holder
   WHERE holder IS NOT NULL AND holder NOT IN (SELECT id FROM chorus_replica WHERE died_at IS NULL) ORDER BY no LIMIT ?`;
 
 /** Queued and paused turns past their time. */

@@ -7,6 +7,9 @@ import { isTerminal } from '../protocol/states.ts';
 import type { TaskState } from '../protocol/types.ts';
 import type { SqlRow, SqlValue } from './sqlite-driver.ts';
 
+/** A row in the making: optional columns are set one by one, a spread for each would cost more than all the rest. */
+type Mutable<T> = { -readonly [K in keyof T]: T[K] };
+
 /** A task's row with its number in the file. */
 export interface NumberedRow {
   readonly no: number;
@@ -87,7 +90,7 @@ export function toTask(columns: SqlRow): NumberedRow {
   const holder = optionalText(columns, 'holder');
   const queuedAt = optionalNumber(columns, 'queued_at');
   const dueAt = optionalNumber(columns, 'due_at');
-  const row: TaskRow = {
+  const row: Mutable<TaskRow> = {
     id: text(columns, 'id'),
     agent: text(columns, 'agent'),
     tenant: text(columns, 'tenant'),
@@ -105,14 +108,14 @@ export function toTask(columns: SqlRow): NumberedRow {
     fence: number(columns, 'fence'),
     attempt: number(columns, 'attempt'),
     tries: number(columns, 'tries'),
-    ...(holder === undefined ? {} : { holder }),
     ordinal: number(columns, 'ordinal'),
     waiting: waitingOf(text(columns, 'waiting')),
     isInterrupted: number(columns, 'is_interrupted') === 1,
-    ...(queuedAt === undefined ? {} : { queuedAt }),
-    ...(dueAt === undefined ? {} : { dueAt }),
     limits: limitsOf(text(columns, 'limits')),
   };
+  if (holder !== undefined) row.holder = holder;
+  if (queuedAt !== undefined) row.queuedAt = queuedAt;
+  if (dueAt !== undefined) row.dueAt = dueAt;
   return { no: number(columns, 'no'), row };
 }
 
@@ -120,17 +123,18 @@ export function toEntry(columns: SqlRow): EntryRow {
   const ordinal = optionalNumber(columns, 'ordinal');
   const state = optionalText(columns, 'state') as TaskState | undefined; // only states are written there
   const answers = optionalNumber(columns, 'answers');
-  return {
+  const entry: Mutable<EntryRow> = {
     seq: number(columns, 'seq'),
     kind: text(columns, 'kind'),
     turn: number(columns, 'turn'),
     fence: number(columns, 'fence'),
-    ...(ordinal === undefined ? {} : { ordinal }),
-    ...(state === undefined ? {} : { state }),
-    ...(answers === undefined ? {} : { answers }),
     at: number(columns, 'at'),
     body: text(columns, 'body'),
   };
+  if (ordinal !== undefined) entry.ordinal = ordinal;
+  if (state !== undefined) entry.state = state;
+  if (answers !== undefined) entry.answers = answers;
+  return entry;
 }
 
 export function toKeyRecord(columns: SqlRow): KeyRecord {

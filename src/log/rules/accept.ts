@@ -108,7 +108,8 @@ function joinTurn(row: TaskRow, ask: AcceptAsk, now: number): AcceptDecision {
   put(draft, { kind: 'message', turn: 0, body: ask.body });
   const messageSeq = draft.row.seq;
   const isInterrupting = ask.whileWorking === 'interrupt' && row.phase === 'open' && !isAwaited;
-  draft.row = { ...draft.row, waiting: [...row.waiting, messageSeq], isInterrupted: row.isInterrupted || isInterrupting };
+  draft.row.waiting = [...row.waiting, messageSeq];
+  if (isInterrupting) draft.row.isInterrupted = true;
   return accepted(draft, ask, { messageSeq });
 }
 

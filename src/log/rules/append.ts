@@ -78,20 +78,19 @@ const unstorable = (rule: string): StoreError => new StoreError('unstorable', `T
 
 function apply(draft: Draft, entry: NewEntry): void {
   const { row } = draft;
-  const ordinal = row.ordinal + 1;
-  draft.row = { ...row, ordinal };
-  if (isClosing(entry)) {
-    closeTurn(draft, { ...(entry.state === undefined ? {} : { state: entry.state }), body: entry.body, ordinal });
-    return;
-  }
-  if (entry.state !== undefined) putStatus(draft, { turn: row.turn, state: entry.state, ordinal, body: entry.body });
-  else put(draft, { kind: entry.kind, turn: row.turn, ordinal, body: entry.body });
-  if (entry.taken !== undefined) take(draft, entry.taken);
+  const { kind, state, body, taken } = entry;
+  row.ordinal += 1;
+  const { turn, ordinal } = row;
+  if (isClosing(entry)) closeTurn(draft, { state, body, ordinal });
+  else if (state !== undefined) putStatus(draft, { turn, state, ordinal, body });
+  else put(draft, { kind, turn, ordinal, body });
+  if (taken !== undefined) take(draft, taken);
 }
 
 /** Messages leave `waiting` in the commit that says so: a later attempt gets those again that no commit took. */
 function take(draft: Draft, taken: readonly number[]): void {
-  const waiting = draft.row.waiting.filter((seq) => !taken.includes(seq));
+  const { row } = draft;
+  row.waiting = row.waiting.filter((seq) => !taken.includes(seq));
   // an interrupt makes room for a message that waits; none is left, so the turn may go on
-  draft.row = { ...draft.row, waiting, isInterrupted: draft.row.isInterrupted && waiting.length > 0 };
+  if (row.waiting.length === 0) row.isInterrupted = false;
 }

@@ -48,8 +48,8 @@ function requeue(draft: Draft, { isCounted }: Loss): void {
   const lost: StatusBody = { metadata: { 'chorus/lost': { attempt: draft.row.attempt } } };
   raiseFence(draft);
   putStatus(draft, { turn: draft.row.turn, state: 'TASK_STATE_SUBMITTED', body: JSON.stringify(lost) });
-  const { row } = draft;
-  draft.row = { ...row, attempt: row.attempt + 1, tries: row.tries + (isCounted ? 1 : 0) };
+  draft.row.attempt += 1;
+  if (isCounted) draft.row.tries += 1;
   place(draft, { phase: 'queued', queuedAt: draft.at });
 }
 

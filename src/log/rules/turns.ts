@@ -7,12 +7,17 @@ import { EMPTY_BODY, place, put, putStatus, raiseFence } from './change.ts';
 /** Numbers the next turn. Its fence is a new one: what the turn before still has in flight can never pass for its words (P4). */
 export function beginTurn(draft: Draft, { limits, isResumed }: { readonly limits: TurnLimits; readonly isResumed: boolean }): void {
   raiseFence(draft);
-  draft.row = { ...draft.row, turn: draft.row.turn + 1, attempt: 1, tries: 0, limits, isResumed };
+  const { row } = draft;
+  row.turn += 1;
+  row.attempt = 1;
+  row.tries = 0;
+  row.limits = limits;
+  row.isResumed = isResumed;
 }
 
 /** Says that the turn just begun waits for a replica, or is held by the one that brought it: state and turn in one commit (P5). */
 export function announceTurn(draft: Draft, { answers, holder }: { readonly answers: number; readonly holder: string | undefined }): void {
-  draft.row = { ...draft.row, answers };
+  draft.row.answers = answers;
   const state = holder === undefined ? 'TASK_STATE_SUBMITTED' : 'TASK_STATE_WORKING';
   putStatus(draft, { turn: draft.row.turn, state, answers, body: EMPTY_BODY });
   place(draft, holder === undefined ? { phase: 'queued', queuedAt: draft.at } : { phase: 'open', holder });
@@ -20,7 +25,7 @@ export function announceTurn(draft: Draft, { answers, holder }: { readonly answe
 
 /** How a turn ends: with a status, or without one (`state` absent: a turn that stays on AUTH_REQUIRED). */
 export interface Ending {
-  readonly state?: TaskState;
+  readonly state?: TaskState | undefined;
   readonly body: string;
   /** Present when the turn itself says it, absent when a store does. */
   readonly ordinal?: number;
@@ -36,11 +41,11 @@ export function closeTurn(draft: Draft, ending: Ending): void {
     handOver(draft, ending, next);
     return;
   }
+  const { state, body, ordinal } = ending;
   const { row } = draft;
-  const ordinal = ending.ordinal === undefined ? {} : { ordinal: ending.ordinal };
-  if (ending.state === undefined) put(draft, { kind: 'closed', turn: row.turn, ...ordinal, body: ending.body });
-  else putStatus(draft, { turn: row.turn, state: ending.state, ...ordinal, body: ending.body });
-  draft.row = { ...draft.row, waiting: [] };
+  if (state === undefined) put(draft, { kind: 'closed', turn: row.turn, ordinal, body });
+  else putStatus(draft, { turn: row.turn, state, ordinal, body });
+  if (row.waiting.length > 0) row.waiting = [];
   place(draft, { phase: 'closed' });
 }
 
@@ -56,10 +61,10 @@ function nextWaiting(draft: Draft, { state }: Ending): number | undefined {
  */
 export function handOver(draft: Draft, ending: Ending, next: number): void {
   const { row } = draft;
-  const ordinal = ending.ordinal === undefined ? {} : { ordinal: ending.ordinal };
   const body = ending.state === undefined ? EMPTY_BODY : ending.body;
-  putStatus(draft, { turn: row.turn + 1, state: 'TASK_STATE_SUBMITTED', answers: next, ...ordinal, body });
+  putStatus(draft, { turn: row.turn + 1, state: 'TASK_STATE_SUBMITTED', answers: next, ordinal: ending.ordinal, body });
   beginTurn(draft, { limits: row.limits, isResumed: false });
-  draft.row = { ...draft.row, answers: next, waiting: row.waiting.filter((seq) => seq !== next) };
+  row.answers = next;
+  row.waiting = row.waiting.filter((seq) => seq !== next);
   place(draft, { phase: 'queued', queuedAt: draft.at });
 }
