@@ -305,6 +305,31 @@ describe('who lives', () => {
     expect(calls.filter((verb) => verb !== 'tick' && verb !== 'purge')).toEqual([]);
   });
 
+  test('while hints arrive, the look asks for watched tasks every 5 s only; without, every time', async () => {
+    for (const [isWakeless, count] of [
+      [false, 12],
+      [true, 240],
+    ] as const) {
+      const clock = new VirtualClock();
+      await using stage = await Stage.open({ clock, isWakeless, run: patient });
+      const { log, link } = stage.replica();
+      const id = await stage.send('x');
+      const end = new AbortController();
+      const following = (async () => {
+        for await (const item of log.follow({ taskId: id, after: 0 }, end.signal)) if (item.kind === 'gone') break;
+      })();
+      await clock.advance(10_000);
+      let asked = 0;
+      link.before = (verb, ask) => {
+        if (verb === 'tick' && (ask as TickAsk).watched.length > 0) asked += 1;
+      };
+      await clock.advance(60_000);
+      expect(Math.abs(asked - count)).toBeLessThanOrEqual(1);
+      end.abort();
+      await following;
+    }
+  });
+
   test('without a wake watched tasks and running turns are looked at every pollMs', async () => {
     const clock = new VirtualClock();
     await using stage = await Stage.open({ clock, isWakeless: true, run: patient });

@@ -194,7 +194,7 @@ async function play(
   return { runs: witness.runs.length, tasks: ids.length, retried: witness.runs.filter((run) => !run.endsWith('/1')).length, deaths };
 }
 
-const SEEDS = Number(process.env['TURN_SEEDS'] ?? 25);
+const SEEDS = Number(process.env['TURN_SEEDS'] ?? 12);
 
 describe('whatever goes wrong', () => {
   test.each<OnLost>(['fail', 'retry', 'ask'])(
