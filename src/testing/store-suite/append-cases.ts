@@ -84,7 +84,10 @@ export const appendCases: readonly SuiteCase<StoreBench>[] = [
         assert.deepEqual(result, { kind: 'fenced', row: open });
       }
       assert.deepEqual(await bench.a.append({ taskId: 'unknown', fence: 1, from: 1, entries: [chunk('a')] }), { kind: 'fenced' });
-      const closed = await bench.append(open, [status('TASK_STATE_INPUT_REQUIRED')]);
+      const said = await bench.append(open, chunks(1, 3));
+      const old = await bench.a.append({ taskId: open.id, fence: open.fence - 1, from: 1, entries: chunks(1, 2) });
+      assert.deepEqual(old, { kind: 'fenced', row: said }, 'ordinals of another run say nothing of this one');
+      const closed = await bench.append(said, [status('TASK_STATE_INPUT_REQUIRED')]);
       assert.equal((await bench.tryAppend(closed, [chunk('b')])).kind, 'fenced', 'a closed turn takes no more words');
     },
   },

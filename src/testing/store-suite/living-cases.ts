@@ -109,6 +109,7 @@ export const livingCases: readonly SuiteCase<StoreBench>[] = [
       const swept = await sweep(bench);
       assert.deepEqual(swept.map(({ id }) => id).toSorted(), [fail.id, ask.id, retry.id].toSorted());
       assert.deepEqual(await bench.row(mine.id), mine);
+      for (const before of [fail, ask, retry]) assert.ok((await bench.row(before.id)).fence > before.fence);
       assert.deepEqual([(await bench.row(fail.id)).state, await failureOf(bench, fail.id)], ['TASK_STATE_FAILED', 'LOST']);
       assert.deepEqual([(await bench.row(ask.id)).state, await failureOf(bench, ask.id)], ['TASK_STATE_INPUT_REQUIRED', 'LOST']);
       const again = await bench.row(retry.id);
@@ -148,6 +149,20 @@ export const livingCases: readonly SuiteCase<StoreBench>[] = [
       }
       assert.deepEqual(attempts, [2, 3, 4]);
       assert.deepEqual([(await bench.row(id)).state, await failureOf(bench, id)], ['TASK_STATE_FAILED', 'LOST']);
+    },
+  },
+  {
+    name: 'losses are counted for one turn: the next one starts with all its tries',
+    async run(bench) {
+      const { id } = await bench.working(lost({ onLost: 'retry', triesMax: 2 }));
+      await bench.kill('B');
+      await sweep(bench);
+      const [again] = await bench.a.claim({ agent: scope.agent, replica: 'A', limit: 1 });
+      assert.ok(again !== undefined);
+      assert.deepEqual([again.attempt, again.tries], [2, 1]);
+      await bench.append(again, [status('TASK_STATE_INPUT_REQUIRED')]);
+      const { row } = await bench.accept({ taskId: id });
+      assert.deepEqual([row.attempt, row.tries], [1, 0]);
     },
   },
   {

@@ -50,6 +50,18 @@ export const readCases: readonly SuiteCase<StoreBench>[] = [
     },
   },
   {
+    name: 'a clock that steps back takes no time back: what comes later is never older (AMB-40)',
+    async run(bench) {
+      const { id, statusAt } = await bench.working();
+      bench.pass(-60_000);
+      const asked = await bench.append(await bench.row(id), [chunk('a'), status('TASK_STATE_INPUT_REQUIRED')]);
+      assert.ok(asked.statusAt >= statusAt);
+      const { row } = await bench.accept({ taskId: id, canStart: false });
+      assert.ok(row.statusAt >= statusAt && (row.queuedAt ?? 0) >= statusAt);
+      for (const { at } of await bench.log(id)) assert.ok(at >= statusAt);
+    },
+  },
+  {
     name: 'no read carries more than a batch, and the next one goes on where it ended',
     async run(bench) {
       const { id } = await bench.append(

@@ -163,6 +163,8 @@ export const settleCases: readonly SuiteCase<StoreBench>[] = [
     async run(bench) {
       const row = await bench.working(withPolicy('retry'));
       const ask = { taskId: row.id, fence: row.fence, why: 'drain' } as const;
+      for (const fence of [row.fence - 1, row.fence + 1]) assert.deepEqual(await bench.a.release({ ...ask, fence }), { kind: 'fenced' });
+      assert.deepEqual(await bench.row(row.id), row);
       assert.equal((await bench.a.release(ask)).kind, 'released');
       assert.deepEqual(await bench.b.release(ask), { kind: 'fenced' });
       assert.deepEqual(await bench.b.release({ ...ask, fence: row.fence + 1 }), { kind: 'fenced' });
