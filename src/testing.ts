@@ -4,7 +4,7 @@ export type { Judging, Verdict } from './testing/checker.ts';
 export type { Evidence, PromiseId, StoredTask, Violation } from './testing/checks/check.ts';
 export { SETTLE_SLACK_MS } from './testing/checks/settling.ts';
 export type { FairMs, JudgedKill, Settled } from './testing/checks/settling.ts';
-export { History } from './testing/facts.ts';
+export { History, taskIdsIn } from './testing/facts.ts';
 export type {
   CancelFact,
   CloseFact,

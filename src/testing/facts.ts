@@ -45,6 +45,8 @@ export interface ItemFact extends FactHead {
   /** Its id on the wire. */
   readonly seq?: number;
   readonly item: StreamResponse;
+  /** How much of the history was asked for; all of it if absent. */
+  readonly historyLength?: number;
 }
 
 /** A stream is over: `ended` by the server, `cut` by anybody, or refused or broken off with an error. */
@@ -107,4 +109,20 @@ export class History {
 /** An error as an outcome. */
 export function errorOutcome({ code, metadata }: A2AError): Outcome {
   return { kind: 'error', code, metadata };
+}
+
+/** Every task that anybody saw or was told of: what the checker needs of the store. */
+export function taskIdsIn(facts: readonly Fact[]): ReadonlySet<string> {
+  const found = new Set<string>();
+  for (const fact of facts) {
+    if (fact.kind === 'item') found.add(fact.taskId);
+    if (fact.kind !== 'send' && fact.kind !== 'cancel' && fact.kind !== 'read') continue;
+    if (fact.outcome.kind === 'task') found.add(fact.outcome.task.id);
+    // the error of a task that failed before its agent had said anything (P7)
+    if (fact.kind === 'send' && fact.taskId === undefined && fact.outcome.kind === 'error') {
+      const { taskId } = fact.outcome.metadata;
+      if (taskId !== undefined) found.add(taskId);
+    }
+  }
+  return found;
 }

@@ -247,7 +247,7 @@ export class Probe {
         taskId ??= taskIdOf(item);
         if (taskId === undefined) return; // a direct message belongs to no task
         if (state === 'answered') open();
-        this.#record({ ...head(), kind: 'item', taskId, item, ...(seq === undefined ? {} : { seq }) });
+        this.#record({ ...head(), kind: 'item', taskId, item, ...(seq === undefined ? {} : { seq }), ...trimmed(configured(request)) });
       },
       close: (how, error) => {
         if (state === 'open') {
@@ -359,6 +359,12 @@ function named({ messageId, taskId }: Message): { readonly messageId: string; re
 
 function trimmed({ historyLength }: { readonly historyLength?: number }): { readonly historyLength?: number } {
   return historyLength === undefined ? {} : { historyLength };
+}
+
+/** What a request says of the history it wants. */
+function configured(request: object): { readonly historyLength?: number } {
+  const configuration: unknown = 'configuration' in request ? request.configuration : undefined;
+  return typeof configuration === 'object' && configuration !== null ? configuration : {};
 }
 
 function keyHeader({ key }: SendWords): RequestHeaders {

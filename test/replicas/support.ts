@@ -4,7 +4,7 @@ import type { StreamResponse, Task, TaskState } from '../../src/protocol/types.t
 import { checkHistory } from '../../src/testing/checker.ts';
 import type { Verdict } from '../../src/testing/checker.ts';
 import { stateIn } from '../../src/testing/checks/observers.ts';
-import { History } from '../../src/testing/facts.ts';
+import { History, taskIdsIn } from '../../src/testing/facts.ts';
 import { Probe, taskIdOf } from '../../src/testing/probe.ts';
 import type { Seen } from '../../src/testing/probe.ts';
 import { Rig } from '../../src/testing/rig.ts';
@@ -63,31 +63,25 @@ export async function openStage(options: RigOptions = {}): Promise<Stage> {
     history,
     probe: probeOf,
     probes,
-    verdict: () => judge(rig, history, probes()),
+    verdict: () => judge(rig, history, probeOf),
     [Symbol.asyncDispose]: () => rig[Symbol.asyncDispose](),
   };
 }
 
-async function judge(rig: Rig, history: History, probes: readonly Probe[]): Promise<Verdict> {
-  const taskIds = tasksIn(history);
+async function judge(rig: Rig, history: History, probeOf: Stage['probe']): Promise<Verdict> {
+  const taskIds = taskIdsIn(history.facts);
   const source = sqlite(rig.store);
-  await eventually('every turn to close', async () => {
-    const stored = await readStored(source, taskIds);
-    return [...stored.values()].every(({ row }) => row.phase === 'closed');
+  const stored = await eventually('every turn to close', async () => {
+    const read = await readStored(source, taskIds);
+    return [...read.values()].every(({ row }) => row.phase === 'closed') && read;
   });
-  for (const probe of probes) for (const taskId of taskIds) await probe.get(taskId, { isFinal: true }).catch(() => undefined); // recorded
-  const stored = await readStored(source, taskIds);
-  return checkHistory({ facts: history.facts, stored }, { leaseMs: LEASE_MS, fairMs: (from, to) => rig.lag.fairMs(from, to) });
-}
-
-/** Every task that anybody saw, of the anonymous caller. */
-function tasksIn({ facts }: History): ReadonlySet<string> {
-  const found = new Set<string>();
-  for (const fact of facts) {
-    if (fact.kind === 'item') found.add(fact.taskId);
-    if (fact.kind === 'send' && fact.outcome.kind === 'task') found.add(fact.outcome.task.id);
+  for (const index of rig.living.map((replica) => rig.replicas.indexOf(replica))) {
+    for (const [taskId, { row }] of stored) {
+      const probe = probeOf(index, row.owner === '' ? {} : { caller: row.owner });
+      await probe.get(taskId, { isFinal: true }).catch(() => undefined); // recorded: the checker looks at it
+    }
   }
-  return found;
+  return checkHistory({ facts: history.facts, stored }, { leaseMs: LEASE_MS, fairMs: (from, to) => rig.lag.fairMs(from, to) });
 }
 
 /** All items of a stream, to its end or until there is enough. */

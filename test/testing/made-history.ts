@@ -3,7 +3,7 @@ import type { TaskRow } from '../../src/log/store.ts';
 import { isTerminal } from '../../src/protocol/states.ts';
 import type { Task, TaskState } from '../../src/protocol/types.ts';
 import type { StoredTask } from '../../src/testing/checks/check.ts';
-import { foldTo } from '../../src/testing/checks/observers.ts';
+import { foldTo } from '../../src/testing/checks/folding.ts';
 import type { Fact } from '../../src/testing/facts.ts';
 
 export const T0: number = Date.UTC(2026, 0, 1);

@@ -5,7 +5,7 @@ import type { CancelFact, SendFact } from '../facts.ts';
 import type { Evidence, StoredTask, Violation } from './check.ts';
 import { canonical, difference, factsOf } from './check.ts';
 import { said } from './log.ts';
-import { foldTo } from './observers.ts';
+import { foldTo, shortened } from './folding.ts';
 
 /** P2: every task that was answered is the fold of its log up to some entry. */
 export function* answersAreCommitted(evidence: Evidence): Generator<Violation> {
@@ -137,14 +137,6 @@ function isPrefix(task: Task, stored: StoredTask, historyLength?: number): boole
     if (isAt && hasParts(task, parts) && canonical(shortened(foldTo(stored, entry.seq), historyLength)) === wanted) return true;
   }
   return false;
-}
-
-/** The newest messages, as many as were asked for (HIST-01 to HIST-05). */
-function shortened(task: Task | undefined, historyLength: number | undefined): Task | undefined {
-  if (!task || historyLength === undefined) return task;
-  const { history = [], ...rest } = task;
-  const kept = historyLength === 0 ? [] : history.slice(-historyLength);
-  return { ...rest, ...(kept.length > 0 ? { history: kept } : {}) };
 }
 
 function hasParts({ artifacts = [] }: Task, parts: ReadonlyMap<string, number>): boolean {

@@ -6,6 +6,7 @@ import type { StreamResponse, Task } from '../../protocol/types.ts';
 import type { CloseFact, Fact, ItemFact, OpenFact } from '../facts.ts';
 import type { Evidence, StoredTask, Violation } from './check.ts';
 import { canonical, difference, factsOf } from './check.ts';
+import { foldTo, shortened } from './folding.ts';
 
 /** What one observer saw of one task, over all its connections, in order. */
 interface Observation {
@@ -144,12 +145,12 @@ function nextShown({ entries }: StoredTask, seq: number): number | undefined {
   return undefined;
 }
 
-function* truthOf({ taskId, observer, seq, item }: ItemFact, task: StoredTask): Generator<Violation> {
+function* truthOf({ taskId, observer, seq, item, historyLength }: ItemFact, task: StoredTask): Generator<Violation> {
   if (seq === undefined || seq > task.entries.length) {
     yield { promise: 'P2', taskId, says: `${observer} saw ${seq ?? 'an item without id'}, which is not in the log` };
     return;
   }
-  const stands = 'task' in item ? { task: foldTo(task, seq) } : itemOf(task.entries[seq - 1], task);
+  const stands = 'task' in item ? { task: shortened(foldTo(task, seq), historyLength) } : itemOf(task.entries[seq - 1], task);
   const [seen, stored] = [canonical(item), canonical(stands)];
   if (seen !== stored)
     yield { promise: 'P2', taskId, says: `${observer} saw at ${seq} what is not in the log: ${difference(seen, stored)}` };
@@ -182,13 +183,6 @@ function itemOf(entry: Entry | undefined, { row }: StoredTask): StreamResponse |
 
 function isShown({ kind }: Entry): boolean {
   return kind === 'status' || kind === 'artifact';
-}
-
-/** The task as of one entry. */
-export function foldTo({ row, entries }: StoredTask, seq: number): Task | undefined {
-  const fold = new TaskFold(row.id, row.contextId);
-  for (const entry of entries.slice(0, seq)) fold.apply(entry);
-  return fold.task();
 }
 
 /** The state an item tells, if it tells one. */
