@@ -15,16 +15,16 @@ const deep = (levels: number): Json => Array.from({ length: levels }).reduce<Jso
 
 /** Somebody else asks all the while; says how it went. */
 async function meanwhile(other: Stranger, act: () => Promise<unknown>): Promise<{ readonly asked: number; readonly mostMs: number }> {
-  let isOver = false;
+  const over = new AbortController();
   const times: number[] = [];
   const asking = (async () => {
     do {
       const start = performance.now();
       expect(textsIn(await other.send('artifact a fine; done'))).toEqual(['fine']);
       times.push(performance.now() - start);
-    } while (!isOver);
+    } while (!over.signal.aborted);
   })();
-  await act().finally(() => (isOver = true));
+  await act().finally(() => over.abort());
   await asking;
   return { asked: times.length, mostMs: percentilesOf(times).most };
 }
