@@ -151,8 +151,9 @@ export class Rig implements AsyncDisposable {
     const name = String.fromCharCode('A'.charCodeAt(0) + index);
     const { agent = 'scripted', flags = [], onLine } = this.#options;
     const more = typeof flags === 'function' ? flags(index) : flags;
-    const effects = agent === 'scripted' ? ['--effects', this.#effectsFile] : [];
-    const args = ['--agent', agent, '--port', '0', '--store', this.store, '--public-url', this.front.url, ...effects, ...more];
+    // an agent that knows nothing of effects does not look at the flag
+    const args = ['--agent', agent, '--port', '0', '--store', this.store, '--public-url', this.front.url];
+    args.push('--effects', this.#effectsFile, ...more);
     return ReplicaProcess.start(name, args, (line) => {
       const lateMs = line['event'] === LATE_TICK_EVENT ? line['lateMs'] : undefined;
       if (typeof lateMs === 'number') this.lag.note('tick', lateMs);
