@@ -1,2 +1,2 @@
 export { sqlite } from './agent/sqlite.ts';
-export type { SqliteOptions } from './stores/sqlite.ts';
+export type { SqliteOptions } from './stores/sqlite-file.ts';

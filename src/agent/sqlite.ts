@@ -1,6 +1,7 @@
 import type { StoreSource } from '../log/store.ts';
-import type { SqliteOptions } from '../stores/sqlite.ts';
-import { databasePath, openSqlite } from '../stores/sqlite.ts';
+import type { SqliteOptions } from '../stores/sqlite-file.ts';
+import { databasePath } from '../stores/sqlite-file.ts';
+import { openSqlite } from '../stores/sqlite.ts';
 import { openDoorbell } from '../wakes/sqlite.ts';
 
 /**

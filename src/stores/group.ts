@@ -2,7 +2,7 @@ import type { Clock } from '../ground/clock.ts';
 import type { Random } from '../ground/random.ts';
 import { BATCH_BYTES_MAX, BATCH_ENTRIES_MAX, StoreError } from '../log/store.ts';
 import { setImmediate } from 'node:timers';
-import { patience } from './patience.ts';
+import { LOCK_WAIT, patience } from './patience.ts';
 
 /** What a verb brings into a group: how much it writes at most, and what it does inside the transaction. */
 export interface Work<Session, Result> {
@@ -24,6 +24,8 @@ export interface GroupParts<Session> {
   judge(error: unknown): 'busy' | 'content' | 'failed';
   toStoreError(error: unknown): StoreError;
   readonly busyMessage: string;
+  /** Other processes have written since the last commit. */
+  isContended(): boolean;
 }
 
 interface Member<Session> extends Work<Session, unknown> {
@@ -70,6 +72,8 @@ export class Group<Session> {
       // once around the loop: sockets are read between two commits, and what they bring joins the next one
       await new Promise<void>((resolve) => setImmediate(resolve));
       await this.#commit(this.#take());
+      // who waits for the lock looks for it every few milliseconds: without a gap between two commits it would hardly ever find it free
+      if (this.#waiting.length > 0 && this.#parts.isContended()) await patience({ ...this.#parts, msMin: 0, msMax: 1 });
     }
     this.#draining = undefined;
   }
@@ -112,7 +116,7 @@ export class Group<Session> {
     const isLate = (member: Member<Session>): boolean => clock.monotonic() - member.since >= BUSY_MS_MAX;
     for (const member of members) if (isLate(member)) member.reject(new StoreError('unavailable', busyMessage));
     this.#waiting.unshift(...members.filter((member) => !isLate(member)));
-    await patience(this.#parts);
+    await patience({ ...this.#parts, ...LOCK_WAIT });
   }
 }
 
