@@ -69,7 +69,8 @@ export function createAgent(options: AgentOptions): Agent {
   const settings = turnSettings(turnOptions);
   assert(blockingMs === undefined || blockingMs >= 1, `option blockingMs: a number of at least 1 was expected, ${blockingMs} came`);
   const parts: StoreParts = { clock, random, logger };
-  const log = new TaskLog({ ...openStore({ store, wake }, parts), logger });
+  const opened = openStore({ store, wake }, parts);
+  const log = new TaskLog({ store: opened.store, wake: opened.wake, logger });
   const turns = new TurnRunner({ ...parts, agent: name, run, log, settings });
   const operations = createOperations({
     ...parts,
@@ -82,7 +83,7 @@ export function createAgent(options: AgentOptions): Agent {
     ...(blockingMs === undefined ? {} : { blockingMs }),
     ...(reply === undefined ? {} : { reply }),
   });
-  const lifetime: Lifetime = new Lifetime({ log, turns, operations, clock, drainMs: settings.drainMs });
+  const lifetime: Lifetime = new Lifetime({ log, turns, operations, clock, drainMs: settings.drainMs, announce: opened.announce });
   const handle = createRouter({
     ...parts,
     operations,

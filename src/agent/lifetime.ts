@@ -12,6 +12,8 @@ export interface LifetimeParts {
   readonly operations: ReplicaOperations;
   readonly clock: Clock;
   readonly drainMs: number;
+  /** Says once, at the start, what an operator must know. */
+  readonly announce: () => void;
 }
 
 /** Before the end of `drainMs` what still runs has to be settled and what is still open to be answered. */
@@ -65,6 +67,7 @@ export class Lifetime {
     await log.start();
     await turns.start();
     this.#isStarted = true;
+    this.#parts.announce();
   }
 
   async #close(): Promise<void> {

@@ -12,18 +12,21 @@ export interface Sources {
 
 /**
  * Opens the store and the wake that goes with it. A wake that reaches replicas which cannot see the tasks is a mistake that would show only
- * under load, as tasks that nobody finds: it is refused at once, never dropped quietly (case 36).
+ * under load, as tasks that nobody finds: it is refused at once, never dropped quietly (case 36). `announce` says what an operator must know
+ * of the store; it is for the start, because an agent may be made and never started.
  */
 export function openStore(
   { store: source = memory(), wake: other }: Sources,
   parts: StoreParts,
-): { readonly store: Store; readonly wake: Wake } {
+): { readonly store: Store; readonly wake: Wake; readonly announce: () => void } {
   if (other !== undefined && source.reach === 'process' && distance[other.reach] > distance[source.reach])
     throw new TypeError(
       `The wake "${other.name}" reaches other processes, but the store "${source.name}" keeps tasks in this process only. ` +
         'Give the agent a store that its replicas share, such as sqlite(file), or leave out the wake.',
     );
-  if (source.reach === 'process') parts.logger.info('tasks are kept in this process only: nothing survives it', { store: source.name });
   const { store, wake } = source.open(parts);
-  return { store, wake: other?.open(parts) ?? wake };
+  const announce = (): void => {
+    if (source.reach === 'process') parts.logger.info('tasks are kept in this process only: nothing survives it', { store: source.name });
+  };
+  return { store, wake: other?.open(parts) ?? wake, announce };
 }

@@ -37,7 +37,7 @@ function tellVerdict(out: Transcript, { violations, counted, kills }: Verdict): 
     for (const { wallMs } of settled) if (wallMs !== undefined) out.say(`  The turn of the killed replica was settled after ${wallMs} ms.`);
   }
   for (const { promise, taskId, says } of violations) out.say(out.red(`  ${promise} broken, task ${taskId ?? 'unknown'}: ${says}`));
-  const isKept = violations.length === 0 && counted.items > 0;
+  const isKept = violations.length === 0 && counted.entries > 0;
   out.say(isKept ? out.green('  Every promise was kept.') : out.red('  A promise was broken.'));
   return isKept;
 }

@@ -17,12 +17,13 @@ const byBearer: Identify = (request) => {
 
 async function start(flags: Flags): Promise<void> {
   const { effects, publicUrl, host, port, turn } = flags;
+  const store = storeOf(flags);
   const given = await agentOptionsOf(flags.agent, effects === undefined ? {} : { effects });
   const options: AgentOptions = {
     identify: byBearer,
     ...given,
     ...turn,
-    store: storeOf(flags),
+    store,
     ...(publicUrl === undefined ? {} : { publicUrl }),
   };
   const agent = createAgent(options);

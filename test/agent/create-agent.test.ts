@@ -107,10 +107,15 @@ describe('createAgent', () => {
     expect(() => greeter({ wake, store: memory() })).toThrow('this process only');
   });
 
-  test('says once that memory is for this process only', () => {
+  test('says once, when it starts, that memory is for this process only', async () => {
     const info = vi.fn<Logger['info']>();
-    greeter({ logger: { ...silentLogger, info } });
-    expect(info.mock.calls.map(([event]) => event)).toEqual(['tasks are kept in this process only: nothing survives it']);
+    const agent = greeter({ logger: { ...silentLogger, info } });
+    expect(info).not.toHaveBeenCalled(); // an agent may be made and never started
+    await agent.start();
+    await agent.start();
+    const said = info.mock.calls.filter(([event]) => event === 'tasks are kept in this process only: nothing survives it');
+    expect(said).toHaveLength(1);
+    await agent.close();
   });
 
   test('writes JSON lines to standard error unless told otherwise, never payloads', async () => {

@@ -47,7 +47,7 @@ export class Story {
     const task = await this.#start(0, answer);
     const reader = new Reader('reader', task.id, this.#out);
     const reading = reader.read(() => this.#probe(this.#rig.replica(1)));
-    await reader.until(({ state, chunks }) => state === 'TASK_STATE_INPUT_REQUIRED' || chunks >= CHUNKS_BEFORE_END);
+    await reader.until(({ questions, chunks }) => questions > 0 || chunks >= CHUNKS_BEFORE_END, SILENCE_BEFORE_KILL_MS);
     this.#out.tell('you', 'cancel on C');
     const asked = callerClock.monotonic();
     try {
@@ -68,11 +68,13 @@ export class Story {
     const task = await this.#start(0, opening);
     const reader = new Reader('reader', task.id, this.#out);
     const reading = reader.read(() => this.#probe(this.#rig.living[reader.seq === 0 ? 1 : 0]));
-    await reader.until(({ state, chunks }) => state === 'TASK_STATE_INPUT_REQUIRED' || chunks > 0);
-    if (reader.state === 'TASK_STATE_INPUT_REQUIRED') await this.#resume(2, task, answer);
-    await reader.until(({ chunks }) => chunks >= CHUNKS_BEFORE_END);
+    await reader.until(({ questions, chunks }) => questions > 0 || chunks > 0);
+    if (reader.questions > 0) await this.#resume(2, task, answer);
+    await reader.until(({ questions, chunks }) => questions > 1 || chunks >= CHUNKS_BEFORE_END, SILENCE_BEFORE_KILL_MS);
     if (reader.state && isTerminal(reader.state)) this.#out.tell('you', 'have no turn left to kill: it was over too soon');
-    else await this.#killHolder(task.id, reader);
+    else if (reader.questions < 2) await this.#killHolder(task.id, reader);
+    await reader.until(({ questions }) => questions > 1, STORY_MS_MAX);
+    if (reader.state && !isTerminal(reader.state)) await this.#giveUp(task.id);
     await reading;
     await this.#tellLog(task.id);
   }
@@ -105,6 +107,12 @@ export class Story {
     const replica = this.#rig.replica(index);
     this.#out.tell('you', `send "${text}" to ${replica.name}`);
     await this.#probe(replica).sendForTask(text, { taskId: task.id, returnImmediately: true });
+  }
+
+  /** The agent asks once more, or has said nothing for too long, and this story has no further answer. */
+  async #giveUp(taskId: string): Promise<void> {
+    this.#out.tell('you', 'have no other answer and cancel');
+    await this.#probe(this.#rig.living[0]).cancel(taskId);
   }
 
   async #killHolder(taskId: string, reader: Reader): Promise<void> {
@@ -152,7 +160,13 @@ export class Story {
 /** Pieces that people have read before the holder is killed, or the task is canceled. */
 const CHUNKS_BEFORE_END = 12;
 
+/** An agent that works in silence is interrupted after that time. */
+const SILENCE_BEFORE_KILL_MS = 2_000;
+
 const HOLDER_MS_MAX = 5_000;
+
+/** What an agent may take for one turn before the story gives it up. */
+const STORY_MS_MAX = 600_000;
 
 /** A log in few lines: neighbours of one kind are counted. */
 function summary(entries: StoredTask['entries']): readonly string[] {
