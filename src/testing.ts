@@ -31,3 +31,6 @@ export type { LogLine, ProcessEnd, ReadyLine } from './testing/replica-process.t
 export { Rig } from './testing/rig.ts';
 export type { EffectLine, RigOptions } from './testing/rig.ts';
 export { readStored } from './testing/stored.ts';
+export { storeSuite } from './testing/store-suite.ts';
+export type { SuiteRunner } from './testing/suite-runner.ts';
+export { wakeSuite } from './testing/wake-suite.ts';
