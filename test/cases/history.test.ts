@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { ListTasksResponse, Message, Task } from '../../src/protocol/types.ts';
-import type { RawCaller, Wanted } from '../bindings/callers.ts';
+import type { Wanted } from '../bindings/callers.ts';
 import { callers, collect, refusalOf, sendRequest, stageOf, taskIn } from './support.ts';
 import type { Stranger } from './support.ts';
 
@@ -124,7 +124,7 @@ describe('history', () => {
   });
 
   test('is never on a stream: there a message would be a direct answer (STRM-03, STRM-21, AMB-35, AMB-44)', async () => {
-    for (const raw of callers as readonly RawCaller[]) {
+    for (const raw of callers) {
       const who = stage.by(raw);
       const { id } = await who.send('ask one?');
       const following = collect(who.subscribe(id));
