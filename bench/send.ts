@@ -13,7 +13,7 @@ interface Plan {
 
 const plans: Readonly<Record<Effort, Plan>> = {
   full: { rounds: 5, windowMs: 6_000, warmMs: 4_000 },
-  quick: { rounds: 3, windowMs: 2_500, warmMs: 1_500 },
+  quick: { rounds: 3, windowMs: 2_000, warmMs: 2_500 },
   smoke: { rounds: 1, windowMs: 300, warmMs: 100 },
 };
 
