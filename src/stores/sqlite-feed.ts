@@ -6,8 +6,8 @@ import type { Appended } from './sqlite-session.ts';
 import { HINT_MOVED, HINT_QUEUED } from './sqlite-session.ts';
 
 const SELECT_LAST = 'SELECT coalesce(max(no), 0) AS last FROM chorus_entry';
-const SELECT_NEW = `SELECT e.no, t.id, e.seq, e.hint FROM chorus_entry AS e JOIN chorus_task AS t ON t.no = e.task_no
-  WHERE e.no > ? ORDER BY e.no LIMIT ?`;
+const SELECT_NEW = `SELECT e.no, t.id, e.seq, e.hint FROM chorus_entry AS e INDEXED BY chorus_entry_news
+  JOIN chorus_task AS t ON t.no = e.task_no WHERE e.no > ? AND e.hint > 0 ORDER BY e.no LIMIT ?`;
 
 /** Rows told one by one; who is further behind than this looks at everything at once. */
 const FEED_ROWS_MAX = 2_000;

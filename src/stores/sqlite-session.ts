@@ -7,9 +7,10 @@ import type { SqliteConnection } from './sqlite-connection.ts';
 import type { SqlRow, SqlValue } from './sqlite-driver.ts';
 import { ENTRY_COLUMNS, entryValues, SELECT_TASK, TASK_COLUMNS, taskValues, toKeyRecord, toTask } from './sqlite-rows.ts';
 
-/** What the last entry of a commit tells the other processes, beside that the log grew. */
-export const HINT_QUEUED = 1;
-export const HINT_MOVED = 2;
+/** What the last entry of a task in a commit tells the other processes. */
+export const HINT_GREW = 1;
+export const HINT_QUEUED = 2;
+export const HINT_MOVED = 4;
 
 interface KnownTask {
   /** Undefined until the task's first flush. */
@@ -17,7 +18,8 @@ interface KnownTask {
   /** As the database has it; undefined for a new task. */
   stored: TaskRow | undefined;
   row: TaskRow;
-  entries: { readonly entry: EntryRow; readonly hint: number }[];
+  entries: EntryRow[];
+  hint: number;
   readonly keys: Map<string, KeyRecord>;
   readonly newKeys: Map<string, KeyRecord>;
 }
@@ -82,10 +84,11 @@ export class SqliteSession {
 
   write({ row, entries }: Change, key?: { readonly name: string; readonly record: KeyRecord }): void {
     const known = this.#known(row.id);
-    const task: KnownTask = known ?? { no: undefined, stored: undefined, row, entries: [], keys: new Map(), newKeys: new Map() };
+    const task: KnownTask = known ?? { ...unwritten(), no: undefined, stored: undefined, row };
     if (known === undefined) this.#tasks.set(row.id, task);
-    const hint = (isNewlyQueued(known?.row, row) ? HINT_QUEUED : 0) | (isMoved(known?.row, row) ? HINT_MOVED : 0);
-    entries.forEach((entry, index) => task.entries.push({ entry, hint: index === entries.length - 1 ? hint : 0 }));
+    if (isNewlyQueued(known?.row, row)) task.hint |= HINT_QUEUED;
+    if (isMoved(known?.row, row)) task.hint |= HINT_MOVED;
+    task.entries.push(...entries);
     task.row = row;
     if (key !== undefined) {
       task.keys.set(key.name, key.record);
@@ -105,10 +108,12 @@ export class SqliteSession {
     const entries: (readonly SqlValue[])[] = [];
     for (const task of this.#dirty) {
       const no = this.#writeRow(task);
-      for (const { entry, hint } of task.entries) entries.push(entryValues(no, entry, hint));
+      const last = task.entries.at(-1);
+      for (const entry of task.entries) entries.push(entryValues(no, entry, entry === last ? HINT_GREW | task.hint : 0));
       for (const [key, { digest, seq, messageSeq, turn }] of task.newKeys)
         this.connection.run(INSERT_KEY, [no, key, digest, seq, messageSeq, turn ?? null]);
       task.entries = [];
+      task.hint = 0;
       task.newKeys.clear();
     }
     this.#dirty.clear();
@@ -132,7 +137,7 @@ export class SqliteSession {
     const { no, row } = toTask(columns);
     const known = this.#tasks.get(row.id);
     if (known !== undefined) return known;
-    const task: KnownTask = { no, stored: row, row, entries: [], keys: new Map(), newKeys: new Map() };
+    const task: KnownTask = { ...unwritten(), no, stored: row, row };
     this.#tasks.set(row.id, task);
     return task;
   }
@@ -156,6 +161,13 @@ export class SqliteSession {
     }
   }
 }
+
+const unwritten = (): Pick<KnownTask, 'entries' | 'hint' | 'keys' | 'newKeys'> => ({
+  entries: [],
+  hint: 0,
+  keys: new Map(),
+  newKeys: new Map(),
+});
 
 /** Chunks of a stream change three columns, and no index: that is the hot path. */
 function isGrownOnly(before: TaskRow, after: TaskRow): boolean {

@@ -59,6 +59,8 @@ CREATE TABLE chorus_entry (
   body    TEXT    NOT NULL,
   UNIQUE (task_no, seq)
 );
+-- the last entry of each task in a commit: whoever looks for what is new passes over the chunks before it
+CREATE INDEX chorus_entry_news ON chorus_entry (no) WHERE hint > 0;
 
 CREATE TABLE chorus_message_key (
   task_no     INTEGER NOT NULL,
