@@ -98,12 +98,12 @@ export async function collect(
 }
 
 /** The states that items told, in order. */
-export function statesOf(items: readonly Seen[]): TaskState[] {
+export function statesOf(items: readonly Pick<Seen, 'item'>[]): TaskState[] {
   return items.flatMap(({ item }) => stateIn(item) ?? []);
 }
 
 /** The texts of the artifact pieces that items told, in order; a snapshot counts with all it holds. */
-export function textsOf(items: readonly Seen[]): string[] {
+export function textsOf(items: readonly Pick<Seen, 'item'>[]): string[] {
   return items.flatMap(({ item }) =>
     'artifactUpdate' in item ? texts(item.artifactUpdate.artifact) : 'task' in item ? partsOf(item.task) : [],
   );

@@ -64,7 +64,7 @@ export class Story {
 
   /** Started on A, streamed from B, resumed on C; C is killed with the word in its mouth, another goes on. */
   async lostAndTakenOver({ opening, answer }: Wishes): Promise<void> {
-    this.#out.chapter('2  Started on A, streamed from B, resumed on C, and C is killed');
+    this.#out.chapter('2  Started on A, streamed from B, resumed on C; whoever holds it is killed');
     const task = await this.#start(0, opening);
     const reader = new Reader('reader', task.id, this.#out);
     const reading = reader.read(() => this.#probe(this.#rig.living[reader.seq === 0 ? 1 : 0]));
