@@ -57,9 +57,9 @@ describe.each(['JSONRPC', 'HTTP+JSON'] as const)('the official client over %s, t
     expect(task.status.state).toBe('TASK_STATE_COMPLETED');
     expect(partsOf(task)).toEqual(chunks(1, 5));
     for (let replica = 0; replica < 3; replica++) {
-      const read = asOurs(await client.getTask(GetTaskRequest.fromJSON({ id: task.id })));
-      expect(partsOf(read)).toEqual(chunks(1, 5));
-      expect(read.history).toHaveLength(2);
+      const again = asOurs(await client.getTask(GetTaskRequest.fromJSON({ id: task.id })));
+      expect(partsOf(again)).toEqual(chunks(1, 5));
+      expect(again.history).toHaveLength(2);
     }
     const reply = await client.sendMessage(send('reply hello'));
     expect('status' in reply).toBe(false);

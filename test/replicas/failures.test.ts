@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { isA2AError } from '../../src/protocol/errors.ts';
 import type { Task } from '../../src/protocol/types.ts';
 import { chunks, collect, ended, eventually, idIn, openStage, partsOf, rounds, standing, statesOf, textsOf } from './support.ts';
 import type { Stage } from './support.ts';
@@ -29,8 +30,9 @@ describe('an agent that fails', () => {
     const [a, b] = [stage.probe(0), stage.probe(1)];
     const failure = await a.send(`fail ${secret}`).catch((error: unknown) => error);
     expect(failure).toMatchObject({ code: 'INTERNAL', metadata: { taskId: expect.any(String) } });
-    expect(String((failure as Error).message)).not.toContain(secret);
-    const { taskId } = (failure as { metadata: { taskId: string } }).metadata; // matched above
+    if (!isA2AError(failure)) throw new Error('an error of A2A was expected');
+    expect(failure.message).not.toContain(secret);
+    const { taskId = '' } = failure.metadata;
     expect((await b.get(taskId)).status.state).toBe('TASK_STATE_FAILED');
     const streamed = await collect(a.stream('fail'));
     expect(streamed[0]?.item).toHaveProperty('task');

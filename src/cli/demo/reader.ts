@@ -78,7 +78,7 @@ export class Reader {
     if ('artifactUpdate' in item) {
       this.chunks += 1;
       this.#transcript?.write(textOf(item.artifactUpdate.artifact));
-    } else this.#transcript?.tell(`${this.name}`, `${from} shows entry ${this.seq}: ${wordsOf(item)}`);
+    } else this.#transcript?.tell(this.name, `${from} shows entry ${this.seq}: ${wordsOf(item)}`);
     this.#tellWaiting();
   }
 
