@@ -123,6 +123,8 @@ async function run(stage: Stage, random: () => number): Promise<{ readonly load:
       await Promise.race([cycle % 6 === 0 ? chaos.stop() : chaos.kill(), load.failed()]);
       if (process.env['CHORUS_VERBOSE']) console.log(`cycle ${cycle} of ${cycles}`);
     }
+  } catch (error) {
+    throw new Error(`the run broke off; replicas say:\n${stage.troubles.slice(-20).join('\n')}`, { cause: error });
   } finally {
     load.leave();
   }

@@ -38,6 +38,8 @@ export const pause = (ms: number): Promise<void> => new Promise((resolve) => set
 export interface Stage extends AsyncDisposable {
   readonly rig: Rig;
   readonly history: History;
+  /** What replicas logged as errors: the text behind every reference. */
+  readonly troubles: readonly string[];
   /** Of the replica of that number, as it is now. */
   probe(index: number, more?: { readonly caller?: string; readonly binding?: 'JSONRPC' | 'HTTP+JSON' }): Probe;
   /** Of all living replicas. */
@@ -49,8 +51,12 @@ export interface Stage extends AsyncDisposable {
 export async function openStage(options: RigOptions = {}): Promise<Stage> {
   const { flags = [] } = options;
   const history = new History();
+  const troubles: string[] = [];
   const rig = await Rig.open({
     ...options,
+    onLine: (replica, line) => {
+      if (line['level'] === 'error') troubles.push(`${replica}: ${JSON.stringify(line)}`);
+    },
     flags: (index) => ['--lease-ms', String(LEASE_MS), ...(typeof flags === 'function' ? flags(index) : flags)],
   });
   const probeOf = (index: number, more: Parameters<Stage['probe']>[1] = {}): Probe => {
@@ -63,6 +69,7 @@ export async function openStage(options: RigOptions = {}): Promise<Stage> {
     history,
     probe: probeOf,
     probes,
+    troubles,
     verdict: () => judge(rig, history, probeOf),
     [Symbol.asyncDispose]: () => rig[Symbol.asyncDispose](),
   };
