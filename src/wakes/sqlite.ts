@@ -154,9 +154,12 @@ class Doorbell implements Wake {
   }
 
   #hearsItself(since: number): Promise<boolean> {
+    const watcher = this.#watcher;
+    watcher?.ref(); // a program that only starts an agent must not end while it waits for this
     return new Promise((resolve) => {
       const done = (): void => {
         timer.cancel();
+        watcher?.unref();
         this.#onHeard = undefined;
         resolve(this.#lastHeardAt >= since);
       };
@@ -181,6 +184,7 @@ class Doorbell implements Wake {
 
   #schedule(): void {
     if (!this.#isRunning) return;
+    this.#timer?.cancel(); // a check that was under way when the wake was stopped and started again
     this.#timer = this.#parts.clock.after(this.#isProven ? PROOF_EVERY_MS : POLL_MS, () => void this.#check());
   }
 

@@ -4,7 +4,7 @@ import { systemClock } from '../../../src/ground/clock.ts';
 import { silentLogger } from '../../../src/ground/logger.ts';
 import { systemRandom } from '../../../src/ground/random.ts';
 
-const [path = ''] = process.argv.slice(2);
+const [path = '', mode = ''] = process.argv.slice(2);
 
 const say = (line: unknown): void => void process.stdout.write(`${JSON.stringify(line)}\n`);
 
@@ -19,8 +19,17 @@ wake.listen((hints) => {
 await store.start();
 await wake.start();
 say({ isProven: wake.isProven });
-process.stdin.on('data', () => {
-  const { user, system } = process.cpuUsage();
-  say({ cpu: user + system, at: now() });
-});
-process.stdin.on('end', () => process.exit(0));
+if (mode === 'once') {
+  await wake.stop();
+  await store.stop();
+} else {
+  listenToTheTest();
+}
+
+function listenToTheTest(): void {
+  process.stdin.on('data', () => {
+    const { user, system } = process.cpuUsage();
+    say({ cpu: user + system, at: now() });
+  });
+  process.stdin.on('end', () => process.exit(0));
+}

@@ -112,6 +112,12 @@ describe('the doorbell between processes', () => {
     await store.stop();
   });
 
+  test('is waited for at the start by a program that has nothing else to do, and lets it end afterwards', async () => {
+    const child = spawnScript(new URL('child.ts', import.meta.url), [file(), 'once']);
+    expect(await child.line(() => true)).toEqual({ isProven: true });
+    expect(await child.ended).toBe(0);
+  });
+
   test('is made anew when somebody removes it, and goes on', async () => {
     const path = file();
     const { store, wake } = await writer(path);
