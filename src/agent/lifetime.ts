@@ -1,3 +1,4 @@
+import type { Signal } from '../ground/signal.ts';
 import type { Clock } from '../ground/clock.ts';
 import { sleep } from '../ground/clock.ts';
 import type { TaskLog } from '../log/task-log.ts';
@@ -97,7 +98,7 @@ export class Lifetime {
 }
 
 /** Waits for work that ends when its signal fires, which it does after `ms`. */
-async function within(clock: Clock, ms: number, work: (signal: AbortSignal) => Promise<unknown>): Promise<void> {
+async function within(clock: Clock, ms: number, work: (signal: Signal) => Promise<unknown>): Promise<void> {
   const late = new AbortController();
   const done = new AbortController();
   void sleep(clock, ms, done.signal).then(() => late.abort());

@@ -1,3 +1,4 @@
+import type { Signal } from '../ground/signal.ts';
 import type { Clock } from '../ground/clock.ts';
 import type { Logger } from '../ground/logger.ts';
 import type { Caller } from '../log/entry.ts';
@@ -25,7 +26,7 @@ export interface Exchange extends IncomingRequest {
   /** Reads the whole body; throws A2AError TOO_LARGE as soon as it is longer than that, UNAVAILABLE when it stops coming. Called at most once. */
   body(bytesMax: number): Promise<Uint8Array>;
   /** Fires when the caller is gone. It ends waits and streams, never a task (STRM-15). */
-  readonly signal: AbortSignal;
+  readonly signal: Signal;
 }
 
 /**

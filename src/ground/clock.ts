@@ -1,3 +1,5 @@
+import type { Signal } from './signal.ts';
+
 /** Time, handed in, so that a lab can own it. */
 export interface Clock {
   /** Milliseconds that only ever grow; for durations. */
@@ -39,7 +41,7 @@ export const callerClock: Clock = {
 };
 
 /** Resolves after `ms`, or at once when the signal fires: whoever sleeps looks at the signal afterwards. */
-export function sleep(clock: Clock, ms: number, signal?: AbortSignal): Promise<void> {
+export function sleep(clock: Clock, ms: number, signal?: Signal): Promise<void> {
   if (signal?.aborted) return Promise.resolve();
   return new Promise((resolve) => {
     const done = (): void => {

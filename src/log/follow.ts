@@ -1,3 +1,4 @@
+import type { Signal } from '../ground/signal.ts';
 import { isTerminal } from '../protocol/states.ts';
 import type { Entry } from './entry.ts';
 import type { Latches } from './latches.ts';
@@ -21,7 +22,7 @@ export type FollowItem = { readonly kind: 'entries'; readonly entries: readonly 
  * Reads a log from a cursor on, batch by batch, waits for more, ends after the terminal entry, when the task is gone, or when the signal
  * fires. There is no queue: the cursor is the queue, so a slow consumer costs nothing (P11). Errors of the store reach the consumer.
  */
-export async function* follow(from: Cursor, parts: { tail: Tail; latches: Latches; signal: AbortSignal }): AsyncGenerator<FollowItem> {
+export async function* follow(from: Cursor, parts: { tail: Tail; latches: Latches; signal: Signal }): AsyncGenerator<FollowItem> {
   const { tail, latches, signal } = parts;
   using hint = latches.open(from.taskId); // registered before the first read
   for (let after = from.after; !signal.aborted;) {

@@ -1,3 +1,4 @@
+import type { Signal } from '../ground/signal.ts';
 /**
  * A hint that a log grew, for one follower ⚖: registered before the first read, cleared before each read, set by any hint since. So a hint
  * that arrives while the read is under way is kept, and with no hint lost nobody waits for a poll.
@@ -6,7 +7,7 @@ export interface Latch extends Disposable {
   /** Call before a read of entries above `cursor`; hints about what is at or below it say nothing new. */
   clear(cursor: number): void;
   /** Resolves when a hint has come since `clear`, or the signal fires. */
-  next(signal: AbortSignal): Promise<void>;
+  next(signal: Signal): Promise<void>;
 }
 
 /** A task that somebody on this replica follows, and the least cursor among its followers. */
@@ -72,7 +73,7 @@ class OneLatch implements Latch {
     this.#wakeUp?.();
   }
 
-  next(signal: AbortSignal): Promise<void> {
+  next(signal: Signal): Promise<void> {
     if (this.#isSet || signal.aborted) return Promise.resolve();
     return new Promise((resolve) => {
       const done = (): void => {

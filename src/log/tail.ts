@@ -1,3 +1,4 @@
+import { settled } from '../ground/settled.ts';
 import type { Entry, EntryRow } from './entry.ts';
 import { parseEntry } from './parse.ts';
 import { BATCH_BYTES_MAX, BATCH_ENTRIES_MAX, type EntriesOfTask, type Store } from './store.ts';
@@ -18,6 +19,9 @@ interface Want {
 
 /** Bytes of recent entries a replica keeps for its followers. */
 const RECENT_BYTES_MAX = 16 * 1_048_576;
+
+/** What an entry costs beside its body: small ones must not look free (P11). */
+const ENTRY_BYTES = 512;
 
 /**
  * The shared read of all followers of a replica: what they want while one read is under way goes together into the next one, equal wants
@@ -45,7 +49,7 @@ export class Tail {
     this.#wants.set(name, { taskId, after, promise, resolve, reject });
     if (!this.#isReading) {
       this.#isReading = true;
-      queueMicrotask(() => void this.#readAll()); // lets the followers that woke together ask together
+      void settled.then(() => this.#readAll()); // lets the followers that woke together ask together
     }
     return promise;
   }
@@ -120,8 +124,9 @@ class RecentEntries {
     if (known && !isNext) this.#bytes -= known.bytes;
     for (const entry of entries) {
       kept.entries.push(entry);
-      kept.bytes += entry.bytes;
-      this.#bytes += entry.bytes;
+      const bytes = entry.bytes + ENTRY_BYTES;
+      kept.bytes += bytes;
+      this.#bytes += bytes;
     }
     this.#trim(kept);
     this.#byTask.delete(taskId);
@@ -137,7 +142,7 @@ class RecentEntries {
   #trim(kept: { entries: Entry[]; bytes: number }): void {
     if (kept.entries.length <= 4 * BATCH_ENTRIES_MAX && kept.bytes <= 4 * BATCH_BYTES_MAX) return;
     const dropped = kept.entries.splice(0, Math.ceil(kept.entries.length / 2));
-    const bytes = dropped.reduce((sum, entry) => sum + entry.bytes, 0);
+    const bytes = dropped.reduce((sum, entry) => sum + entry.bytes + ENTRY_BYTES, 0);
     kept.bytes -= bytes;
     this.#bytes -= bytes;
   }

@@ -1,3 +1,4 @@
+import type { Signal } from '../ground/signal.ts';
 import type { Logger } from '../ground/logger.ts';
 import type { Service } from '../ground/service.ts';
 import { isTerminal } from '../protocol/states.ts';
@@ -194,7 +195,7 @@ export class TaskLog implements Service {
   }
 
   /** Follows a log from a cursor on. */
-  follow(from: Cursor, signal: AbortSignal): AsyncGenerator<FollowItem> {
+  follow(from: Cursor, signal: Signal): AsyncGenerator<FollowItem> {
     return follow(from, { tail: this.#tail, latches: this.#latches, signal });
   }
 

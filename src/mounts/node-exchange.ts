@@ -1,3 +1,5 @@
+import type { Signal } from '../ground/signal.ts';
+import { Stopper } from '../ground/signal.ts';
 import type { IncomingMessage } from 'node:http';
 import type { Exchange } from '../bindings/exchange.ts';
 import type { Clock } from '../ground/clock.ts';
@@ -15,18 +17,14 @@ export interface NodeExchangeParts {
   readonly bodyMs: number;
 }
 
-// one for all: an abort without a reason makes a DOMException with a stack, which costs more than reading the request
-const CALLER_GONE = new Error('The caller is gone.');
-
-/** A request of Node's own server. What most requests do not ask for (query, signal) is made when it is asked for. */
+/** A request of Node's own server. What most requests do not ask for (the query) is made when it is asked for. */
 export class NodeExchange implements Exchange {
   readonly base: string;
   readonly path: string;
   readonly #request: IncomingMessage;
   readonly #parts: NodeExchangeParts;
   #query: URLSearchParams | undefined;
-  #gone: AbortController | undefined;
-  #isGone = false;
+  readonly #gone = new Stopper();
 
   constructor(request: IncomingMessage, parts: NodeExchangeParts) {
     this.#request = request;
@@ -43,12 +41,8 @@ export class NodeExchange implements Exchange {
     return (this.#query ??= new URLSearchParams(this.#parts.search));
   }
 
-  get signal(): AbortSignal {
-    if (!this.#gone) {
-      this.#gone = new AbortController();
-      if (this.#isGone) this.#gone.abort(CALLER_GONE);
-    }
-    return this.#gone.signal;
+  get signal(): Signal {
+    return this.#gone;
   }
 
   header(name: string): string | undefined {
@@ -65,8 +59,7 @@ export class NodeExchange implements Exchange {
 
   /** The socket closed before the reply was out. */
   hangUp(): void {
-    this.#isGone = true;
-    this.#gone?.abort(CALLER_GONE);
+    this.#gone.abort();
   }
 }
 

@@ -1,3 +1,4 @@
+import type { Signal } from '../ground/signal.ts';
 import type { Caller } from '../log/entry.ts';
 import type {
   AgentCard,
@@ -25,7 +26,7 @@ export interface Call {
   /** '' when the request names none. Routing, not rights: those come from `caller` alone (TEN-06, AMB-20). */
   readonly tenant: string;
   /** Fires when the caller is gone. Whoever opens a call fires it at the latest when the connection ends: it frees what the call holds. */
-  readonly signal: AbortSignal;
+  readonly signal: Signal;
   /** The header of that name; without one every request is a new one (AMB-05). */
   readonly idempotencyKey?: string;
   /** The header of that name, as it came: what it means is decided here (AMB-03). */

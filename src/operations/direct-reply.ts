@@ -1,4 +1,5 @@
 import { internalError, isA2AError, unavailable } from '../protocol/errors.ts';
+import { cloneJson } from '../protocol/json.ts';
 import { textOf, toParts } from '../protocol/parts.ts';
 import type { Message, SendMessageRequest } from '../protocol/types.ts';
 import type { Reply } from '../turn/turn.ts';
@@ -54,7 +55,7 @@ async function ask(
 
 async function callReply(reply: Reply, call: Call, request: SendMessageRequest, signal: AbortSignal): Promise<Awaited<ReturnType<Reply>>> {
   const { caller, tenant } = call;
-  const message = structuredClone(request.message); // agent code may change what it is given; the request goes on to `run`
+  const message = cloneJson(request.message); // agent code may change what it is given; the request goes on to `run`
   const context = {
     text: textOf(message),
     caller: tenant === '' ? caller : { ...caller, tenant },

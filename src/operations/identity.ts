@@ -1,5 +1,5 @@
 import { sha256 } from '@noble/hashes/sha2.js';
-import { bytesToHex, concatBytes, utf8ToBytes } from '@noble/hashes/utils.js';
+import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 import type { Scope } from '../log/entry.ts';
 import type { Json, Message } from '../protocol/types.ts';
 
@@ -8,24 +8,18 @@ import type { Json, Message } from '../protocol/types.ts';
  * what its first try has done (P9). Each part is preceded by its length: no two different lists of parts give one text.
  */
 export function taskIdOf({ agent, tenant, owner }: Scope, key: string): string {
-  const hash = sha256(concatBytes(...[agent, tenant, owner, key].map(withLength)));
+  const parts = [agent, tenant, owner, key];
+  const hash = sha256(utf8ToBytes(parts.map((part) => `${part.length}:${part}`).join('')));
   const bytes = hash.slice(0, 16);
   bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x80; // version 8: made by a rule of our own
   bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80;
   const hex = bytesToHex(bytes);
-  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
 }
 
 /** What a key stands for: the message as read, with the ids it names, whatever the order of its members. */
 export function digestOf(message: Message): string {
   return bytesToHex(sha256(utf8ToBytes(sorted(message as unknown as Json)))); // a message is JSON, as read from the wire
-}
-
-function withLength(text: string): Uint8Array {
-  const bytes = utf8ToBytes(text);
-  const length = new Uint8Array(4);
-  new DataView(length.buffer).setUint32(0, bytes.length);
-  return concatBytes(length, bytes);
 }
 
 /** JSON with the members of every object in one order. */

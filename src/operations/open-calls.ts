@@ -1,3 +1,5 @@
+import type { Signal } from '../ground/signal.ts';
+import { Stopper } from '../ground/signal.ts';
 import { unavailable } from '../protocol/errors.ts';
 import type { Call, StreamItem } from './call.ts';
 
@@ -28,7 +30,7 @@ export class OpenCalls {
   }
 
   /** Resolves when no call is open, or the signal fires. */
-  untilNone(signal: AbortSignal): Promise<void> {
+  untilNone(signal: Signal): Promise<void> {
     if (this.#open.size === 0 || signal.aborted) return Promise.resolve();
     return new Promise((resolve) => {
       const done = (): void => {
@@ -50,21 +52,21 @@ export class OpenCalls {
 
 /** One open call. It is off the list on every way out, also when its caller vanishes before a stream was ever read. */
 export class OpenCall implements Disposable {
-  readonly #controller = new AbortController();
-  readonly #caller: AbortSignal;
+  readonly #stopper = new Stopper();
+  readonly #caller: Signal;
   readonly #forget: () => void;
   readonly #leave = (): void => this.stop('gone');
   #reason: StopReason | undefined;
 
-  constructor(caller: AbortSignal, forget: () => void) {
+  constructor(caller: Signal, forget: () => void) {
     this.#caller = caller;
     this.#forget = forget;
     caller.addEventListener('abort', this.#leave, { once: true });
   }
 
   /** Fires when the call shall stop waiting. */
-  get signal(): AbortSignal {
-    return this.#controller.signal;
+  get signal(): Signal {
+    return this.#stopper;
   }
 
   /** Why, once it fired. */
@@ -74,7 +76,7 @@ export class OpenCall implements Disposable {
 
   stop(reason: StopReason): void {
     this.#reason ??= reason;
-    this.#controller.abort();
+    this.#stopper.abort();
     // nobody may be left to end it: a stream that was never read, or a reader that will not come back
     if (reason === 'gone') this[Symbol.dispose]();
   }

@@ -1,3 +1,4 @@
+import type { Signal } from '../ground/signal.ts';
 import { pushNotSupported } from '../protocol/errors.ts';
 import type { Task } from '../protocol/types.ts';
 import type { Call, Operations, StreamItem } from './call.ts';
@@ -19,7 +20,7 @@ export interface ReplicaOperations extends Operations {
   /** Streams and unanswered sends on this replica. */
   readonly openCalls: number;
   /** Resolves when there are none, or the signal fires. */
-  untilIdle(signal: AbortSignal): Promise<void>;
+  untilIdle(signal: Signal): Promise<void>;
   /** Ends them: streams without an end event, blocked sends with the task as it stands. New ones are refused from here on. */
   close(): void;
   /** Goes on with a task that stands on AUTH_REQUIRED, without a message. */

@@ -1,3 +1,4 @@
+import { Stopper } from '../ground/signal.ts';
 import { assertNever } from '../ground/assert.ts';
 import { StoreError, type ResumeResult } from '../log/store.ts';
 import { taskNotFound, unsupportedOperation } from '../protocol/errors.ts';
@@ -7,7 +8,7 @@ import { taskAsOf } from './answers.ts';
 import { offerGrant, type OperationParts } from './parts.ts';
 import { patiently } from './trouble.ts';
 
-const never = new AbortController().signal;
+const never = new Stopper();
 
 /**
  * Goes on with a task that stands on AUTH_REQUIRED and that nobody runs, without a message: what an OAuth callback does, on whichever

@@ -1,3 +1,4 @@
+import type { Signal } from '../ground/signal.ts';
 import type { SendMessageRequest, Task } from '../protocol/types.ts';
 import { accept, type Accepted } from './accept.ts';
 import { taskAsOf, toStreamItem, withHistory } from './answers.ts';
@@ -40,7 +41,7 @@ async function* only(item: StreamItem): AsyncGenerator<StreamItem> {
 async function* turnItems(
   parts: SharedParts,
   { accepted, task }: { readonly accepted: Accepted; readonly task: Task },
-  signal: AbortSignal,
+  signal: Signal,
 ): AsyncGenerator<StreamItem> {
   const { row, seq, after } = accepted;
   yield { seq, item: { task } };

@@ -1,3 +1,4 @@
+import type { Signal } from '../ground/signal.ts';
 import type { Scope } from '../log/entry.ts';
 import type { Cursor } from '../log/follow.ts';
 import type { TaskRow } from '../log/store.ts';
@@ -67,7 +68,7 @@ function cursorOf(lastEventId: string | undefined): number | undefined {
   return lastEventId !== undefined && /^\d{1,15}$/.test(lastEventId) ? Number(lastEventId) : undefined;
 }
 
-async function* taskItems(parts: SharedParts, { contextId, from, task }: Start, signal: AbortSignal): AsyncGenerator<StreamItem> {
+async function* taskItems(parts: SharedParts, { contextId, from, task }: Start, signal: Signal): AsyncGenerator<StreamItem> {
   if (task !== undefined) yield { seq: from.after, item: { task } };
   for await (const entries of watch(parts, from, signal)) {
     for (const entry of entries) {

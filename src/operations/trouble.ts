@@ -1,3 +1,4 @@
+import type { Signal } from '../ground/signal.ts';
 import { backoffMs } from '../ground/backoff.ts';
 import { sleep } from '../ground/clock.ts';
 import { StoreError } from '../log/store.ts';
@@ -18,7 +19,7 @@ export function isPassing(error: unknown): error is StoreError {
  * Repeats a write of unknown or no outcome, with back-off, until it is answered. That is safe for every verb of the store (P9): a message
  * keeps its key, a cancel finds itself done.
  */
-export async function patiently<Result>(parts: OperationParts, signal: AbortSignal, write: () => Promise<Result>): Promise<Result> {
+export async function patiently<Result>(parts: OperationParts, signal: Signal, write: () => Promise<Result>): Promise<Result> {
   const { clock, random } = parts;
   const until = clock.monotonic() + WRITE_PATIENCE_MS;
   for (let attempt = 0; ; attempt += 1) {

@@ -1,3 +1,4 @@
+import type { Signal } from '../ground/signal.ts';
 import { backoffMs } from '../ground/backoff.ts';
 import { sleep } from '../ground/clock.ts';
 import type { Entry } from '../log/entry.ts';
@@ -17,7 +18,7 @@ const READ_BACKOFF = { firstMs: 50, mostMs: 2_000 };
 export async function* watch(
   { log, clock, random }: Pick<OperationParts, 'log' | 'clock' | 'random'>,
   { taskId, after: start }: Cursor,
-  signal: AbortSignal,
+  signal: Signal,
 ): AsyncGenerator<readonly Entry[]> {
   let after = start;
   let failures = 0;

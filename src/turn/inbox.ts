@@ -1,6 +1,8 @@
+import type { Signal } from '../ground/signal.ts';
 import type { Clock } from '../ground/clock.ts';
 import type { Random } from '../ground/random.ts';
 import type { TaskLog } from '../log/task-log.ts';
+import { cloneJson } from '../protocol/json.ts';
 import type { Message } from '../protocol/types.ts';
 import { turnIsOver } from './failure.ts';
 import type { PlacedMessage } from './opening.ts';
@@ -19,9 +21,9 @@ export interface InboxParts {
   readonly clock: Clock;
   readonly random: Random;
   /** Fires when the code shall stop. */
-  readonly signal: AbortSignal;
+  readonly signal: Signal;
   /** Fires when the turn is over: after an interrupt what waits can still be taken. */
-  readonly over: AbortSignal;
+  readonly over: Signal;
 }
 
 /** Opens the inbox of a turn. Taking appends under the fence: a message belongs to one turn only, whatever crashes (P5). */
@@ -78,7 +80,7 @@ class Taking {
     if (waiting.length > 0) await speech.taken(waiting);
     this.#again.splice(0, again.length);
     if (found) this.#seq = found.seq;
-    return [...again.map(({ message }) => message), ...messages].map((message) => structuredClone(message));
+    return [...again.map(({ message }) => message), ...messages].map((message) => cloneJson(message));
   }
 
   async #messageAt(seq: number): Promise<Message> {

@@ -1,3 +1,4 @@
+import type { Signal } from '../ground/signal.ts';
 import type { Backoff } from '../ground/backoff.ts';
 import { backoffMs } from '../ground/backoff.ts';
 import type { Clock } from '../ground/clock.ts';
@@ -12,7 +13,7 @@ export const STORE_BACKOFF: Backoff = { firstMs: 20, mostMs: 1_000 };
 export interface Patience {
   readonly clock: Clock;
   readonly random: Random;
-  readonly signal: AbortSignal;
+  readonly signal: Signal;
 }
 
 /**

@@ -1,3 +1,4 @@
+import type { Signal } from '../ground/signal.ts';
 import type { Clock } from '../ground/clock.ts';
 import { sleep } from '../ground/clock.ts';
 import type { Logger } from '../ground/logger.ts';
@@ -90,7 +91,7 @@ export class TurnRunner implements Service {
   }
 
   /** Resolves when no turn runs here, or the signal fires. */
-  drained(signal: AbortSignal): Promise<void> {
+  drained(signal: Signal): Promise<void> {
     return this.#turns.whenEmpty(signal);
   }
 

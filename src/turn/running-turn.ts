@@ -1,11 +1,14 @@
 import type { Clock, Timer } from '../ground/clock.ts';
 import { sleep } from '../ground/clock.ts';
+import type { Signal } from '../ground/signal.ts';
+import { eitherOf, Stopper } from '../ground/signal.ts';
 import type { LogFields, Logger } from '../ground/logger.ts';
 import type { Random } from '../ground/random.ts';
 import type { NewEntry } from '../log/entry.ts';
 import type { ReleaseAsk, TaskRow } from '../log/store.ts';
 import type { TaskLog } from '../log/task-log.ts';
 import type { Content } from '../protocol/parts.ts';
+import { AuthorSignal } from './author-signal.ts';
 import { authorTurn } from './author-turn.ts';
 import type { EngineFailureCode } from './failure.ts';
 import { abortReason, failureOf } from './failure.ts';
@@ -78,8 +81,8 @@ export class RunningTurn {
   readonly #writer: Writer;
   readonly #speech: Speech;
   /** The author's signal. */
-  readonly #signal = new AbortController();
-  readonly #over = new AbortController();
+  readonly #signal = new AuthorSignal();
+  readonly #over = new Stopper();
   #row: TaskRow;
   #hasBegun = false;
   #isCodeRunning = false;
@@ -94,7 +97,7 @@ export class RunningTurn {
     this.fence = grant.fence;
     this.#row = grant;
     this.#names = { task: grant.id, turn: grant.turn, attempt: grant.attempt, replica };
-    this.over = new Promise((resolve) => this.#over.signal.addEventListener('abort', () => resolve(), { once: true }));
+    this.over = new Promise((resolve) => this.#over.addEventListener('abort', resolve));
     this.#writer = new Writer({
       log,
       grant,
@@ -115,7 +118,7 @@ export class RunningTurn {
 
   /** The turn's end is known here. */
   get isOver(): boolean {
-    return this.#over.signal.aborted;
+    return this.#over.aborted;
   }
 
   /** The code has said its last word, or the engine has; its commit may still be under way. */
@@ -151,9 +154,9 @@ export class RunningTurn {
   }
 
   /** Gives the turn away under its own fence; resolves when the store has answered. A turn that is just ending may end first. */
-  async release(why: ReleaseAsk['why'], signal: AbortSignal): Promise<void> {
+  async release(why: ReleaseAsk['why'], signal: Signal): Promise<void> {
     const { log, clock, random, settings } = this.#parts;
-    const patience = { clock, random, signal: AbortSignal.any([signal, this.#over.signal]) };
+    const patience = { clock, random, signal: eitherOf(signal, this.#over) };
     if (this.isEnding) await Promise.race([this.over, sleep(clock, SETTLE_MS, patience.signal)]);
     if (this.isOver) return;
     const result = await persist(() => log.release({ taskId: this.taskId, fence: this.fence, why }), patience);
@@ -168,7 +171,7 @@ export class RunningTurn {
   async #perform(): Promise<void> {
     try {
       const { log, grant, clock, random } = this.#parts;
-      const opening = await persist(() => readOpening(log, grant), { clock, random, signal: this.#over.signal });
+      const opening = await persist(() => readOpening(log, grant), { clock, random, signal: this.#over });
       if (this.isOver) return;
       if (!opening) return this.lose('superseded');
       await this.#conclude(await this.#runCode(opening));
@@ -202,8 +205,8 @@ export class RunningTurn {
       speech: this.#speech,
       writer: this.#writer,
       outcomes: this.#outcomes,
-      signal: this.#signal.signal,
-      over: this.#over.signal,
+      signal: this.#signal,
+      over: this.#over,
     });
   }
 
@@ -224,7 +227,7 @@ export class RunningTurn {
 
   async #onThrown(error: unknown): Promise<void> {
     if (this.#writer.isClosed) return;
-    if (this.#interrupt && isAbort(error, this.#signal.signal)) {
+    if (this.#interrupt && isAbort(error, this.#signal)) {
       await this.#giveWay();
       if (this.isOver) return;
     }
@@ -279,7 +282,7 @@ export class RunningTurn {
       this.#giveWay().catch((error: unknown) => this.#break('turn: an interrupted turn could not be handed over', error));
     };
     this.#interrupt = this.#after(this.#parts.settings.cancelGraceMs, giveWay);
-    this.#signal.abort(abortReason(endSentences.interrupted));
+    this.#signal.abort(() => abortReason(endSentences.interrupted));
     if (!this.#hasBegun) giveWay();
   }
 
@@ -296,7 +299,7 @@ export class RunningTurn {
       await this.#writer.whenSaid();
     }
     if (this.isOver || !this.#row.isInterrupted) return;
-    await this.release('interrupt', this.#over.signal);
+    await this.release('interrupt', this.#over);
   }
 
   // -- the end --
@@ -326,7 +329,7 @@ export class RunningTurn {
     this.#parts.logger.debug('turn: over', { ...this.#names, reason });
     this.#parts.onOver(this, reason === 'silence' ? 'silence' : 'drain');
     if (!this.#isCodeRunning) return;
-    this.#signal.abort(abortReason(endSentences[reason]));
+    this.#signal.abort(() => abortReason(endSentences[reason]));
     this.#parts.clock.after(graceMs, () => {
       if (!this.#isCodeRunning) return;
       this.#parts.logger.warn('turn: the code ignores its signal', this.#names);
@@ -342,7 +345,7 @@ export class RunningTurn {
 }
 
 /** The code stopped because it was told to. */
-function isAbort(error: unknown, signal: AbortSignal): boolean {
+function isAbort(error: unknown, signal: AuthorSignal): boolean {
   return error === signal.reason || (error instanceof Error && error.name === 'AbortError');
 }
 

@@ -1,3 +1,4 @@
+import type { Signal } from '../ground/signal.ts';
 import type { Clock } from '../ground/clock.ts';
 import type { Logger } from '../ground/logger.ts';
 import type { Random } from '../ground/random.ts';
@@ -29,6 +30,8 @@ export class RunningTurns {
   readonly #grants = new Grants();
   /** Turns that are ours as far as is known, by task; some may wait for a slot. */
   readonly #held = new Map<string, RunningTurn>();
+  /** Those of them whose code has not begun, in the order in which they came. */
+  readonly #unbegun = new Set<RunningTurn>();
   /** Over, but their code has not ended yet: they keep their slot for their grace. */
   readonly #leaving = new Set<RunningTurn>();
   readonly #runaways = new Set<RunningTurn>();
@@ -92,6 +95,7 @@ export class RunningTurns {
       onRunaway: (runaway) => this.#onRunaway(runaway),
     });
     this.#held.set(row.id, turn);
+    this.#unbegun.add(turn);
     this.#beginNext();
   }
 
@@ -126,7 +130,7 @@ export class RunningTurns {
   }
 
   /** Resolves when no code runs here, or the signal fires. Runaway code is not waited for: its turn is over, and it may never end. */
-  async whenEmpty(signal: AbortSignal): Promise<void> {
+  async whenEmpty(signal: Signal): Promise<void> {
     while (this.#held.size + this.#leaving.size > 0 && !signal.aborted) {
       await new Promise<void>((resolve) => {
         this.#emptied.push(resolve);
@@ -151,9 +155,10 @@ export class RunningTurns {
 
   /** Turns in the order in which they came, as long as there are slots; a burst of accepts may have brought more than that. */
   #beginNext(): void {
-    let free = this.#parts.settings.concurrency - this.#leaving.size;
-    for (const turn of this.#held.values()) {
-      if (free-- <= 0) return;
+    for (const turn of this.#unbegun) {
+      const begun = this.#held.size - this.#unbegun.size;
+      if (begun + this.#leaving.size >= this.#parts.settings.concurrency) return;
+      this.#unbegun.delete(turn);
       turn.begin();
     }
   }
@@ -161,6 +166,7 @@ export class RunningTurns {
   #onOver(turn: RunningTurn, giveBack: ReleaseAsk['why']): void {
     this.#grants.end({ id: turn.taskId, fence: turn.fence }, { look: this.#parts.look(), why: giveBack });
     if (this.#held.get(turn.taskId) === turn) this.#held.delete(turn.taskId);
+    this.#unbegun.delete(turn);
     if (turn.isCodeRunning) this.#leaving.add(turn);
     this.#onFree();
   }

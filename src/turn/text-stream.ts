@@ -1,3 +1,4 @@
+import type { Signal } from '../ground/signal.ts';
 import type { Clock, Timer } from '../ground/clock.ts';
 import { textProblem } from '../protocol/text.ts';
 import { badContent } from '../protocol/json.ts';
@@ -25,7 +26,9 @@ export interface StreamParts {
   readonly writer: Writer;
   readonly clock: Clock;
   /** Fires when the code shall stop; for a turn that goes on after an interrupt, when the turn is over. */
-  readonly signal: AbortSignal;
+  readonly signal: Signal;
+  /** What the stream throws when it was stopped. */
+  readonly reason: () => unknown;
 }
 
 type Step =
@@ -81,7 +84,7 @@ export class TextStream {
       if (!this.#isFull()) next ??= Promise.resolve(iterator.next());
       const step = await this.#nextStep(next);
       if (writer.isClosed) throw turnIsOver();
-      if (signal.aborted) throw signal.reason;
+      if (signal.aborted) throw this.#parts.reason();
       if (step.kind === 'due') this.#isDue = true;
       if (step.kind !== 'item') continue;
       next = undefined;

@@ -1,8 +1,10 @@
+import { settled } from '../ground/settled.ts';
 import { assert, assertNever } from '../ground/assert.ts';
 import { backoffMs } from '../ground/backoff.ts';
 import type { Clock } from '../ground/clock.ts';
 import { sleep } from '../ground/clock.ts';
 import type { LogFields, Logger } from '../ground/logger.ts';
+import { Stopper } from '../ground/signal.ts';
 import type { Random } from '../ground/random.ts';
 import type { NewEntry } from '../log/entry.ts';
 import type { AppendResult, TaskRow } from '../log/store.ts';
@@ -64,7 +66,7 @@ type Answer = AppendResult | { readonly kind: 'unavailable' } | { readonly kind:
  */
 export class Writer {
   readonly #parts: WriterParts;
-  readonly #stopped = new AbortController();
+  readonly #stopped = new Stopper();
   /** What is not yet known to be applied, in order of ordinals. */
   readonly #pending: Pending[] = [];
   #pendingBytes = 0;
@@ -173,7 +175,7 @@ export class Writer {
   #pumpSoon(): void {
     if (this.#isPumping) return;
     this.#isPumping = true;
-    queueMicrotask(() => {
+    void settled.then(() => {
       this.#isPumping = false;
       this.#pump();
     });
@@ -271,7 +273,7 @@ export class Writer {
       const answer = await this.#send(batch);
       if (this.#isOver) break;
       if (answer.kind === 'unavailable') {
-        await sleep(this.#parts.clock, backoffMs(STORE_BACKOFF, attempt++, this.#parts.random), this.#stopped.signal);
+        await sleep(this.#parts.clock, backoffMs(STORE_BACKOFF, attempt++, this.#parts.random), this.#stopped);
         continue;
       }
       attempt = 0;
@@ -335,7 +337,7 @@ export class Writer {
     const { log, grant, clock, random } = this.#parts;
     let applied = 0;
     for (let after = this.#seq; ;) {
-      const entries = await persist(() => log.entriesAfter(grant.id, after), { clock, random, signal: this.#stopped.signal });
+      const entries = await persist(() => log.entriesAfter(grant.id, after), { clock, random, signal: this.#stopped });
       const last = entries?.at(-1);
       if (!entries || !last) break;
       for (const { fence, ordinal } of entries) if (fence === grant.fence && ordinal !== undefined) applied = Math.max(applied, ordinal);

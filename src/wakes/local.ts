@@ -1,3 +1,4 @@
+import { settled } from '../ground/settled.ts';
 import type { Hint, Wake } from '../log/wake.ts';
 
 /** Carries hints between the replicas of one process. */
@@ -51,7 +52,7 @@ class LocalWake implements Wake {
   #receive(hints: readonly Hint[]): void {
     const isFirst = this.#waiting.length === 0;
     this.#waiting.push(...hints);
-    if (isFirst && hints.length > 0) queueMicrotask(() => this.#deliver());
+    if (isFirst && hints.length > 0) void settled.then(() => this.#deliver());
   }
 
   #deliver(): void {

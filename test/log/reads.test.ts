@@ -100,11 +100,11 @@ test('what was just read is kept, and memory is bounded (P11)', async () => {
   const logs = new Logs();
   logs.add('a', ...Array.from({ length: 200 }, () => 'WORKING'));
   logs.add('b', 'WORKING');
-  const tail = new Tail(logs.store, 100); // a body is 2 characters long
+  const tail = new Tail(logs.store, 50_000);
   await tail.read('b', 0);
   await tail.read('b', 0);
   expect(logs.reads).toHaveLength(1);
-  await tail.read('a', 0); // 400 characters: too many, the oldest go
+  await tail.read('a', 0); // 200 entries of half a kilobyte and more: too many, the oldest go
   await tail.read('b', 0);
   expect(logs.reads).toHaveLength(3);
 });
@@ -166,13 +166,13 @@ test('a follower of a purged task ends with one item that says so', async () => 
 
 test('a fold is exactly as of the seq that was asked for, whatever others fold meanwhile (P2, case 35)', async () => {
   const logs = new Logs();
-  logs.add('a', ...Array.from({ length: 600 }, () => 'WORKING'), 'COMPLETED');
+  logs.add('a', ...Array.from({ length: 600 }, () => 'WORKING'), 'INPUT_REQUIRED');
   const folds = new Folds(new Tail(logs.store));
   const row = { id: 'a', contextId: 'c' };
   const [early, late, middle] = await Promise.all([folds.foldTo(row, 1), folds.foldTo(row, 601), folds.foldTo(row, 300)]);
   expect([early, late, middle].map((task) => task?.status.state)).toEqual([
     'TASK_STATE_WORKING',
-    'TASK_STATE_COMPLETED',
+    'TASK_STATE_INPUT_REQUIRED',
     'TASK_STATE_WORKING',
   ]);
   expect(folds.reach('a')).toBe(601);
@@ -180,11 +180,21 @@ test('a fold is exactly as of the seq that was asked for, whatever others fold m
   expect(folds.reach('a')).toBe(601);
 });
 
-test('the cache of folds is bounded by bytes and a task that is gone has no fold', async () => {
+test('the cache of folds is bounded by what folds cost, not by what is written in them, and a task that is gone has no fold (case 100, P11)', async () => {
   const logs = new Logs();
   for (const id of ['a', 'b', 'c']) logs.add(id, 'WORKING', 'WORKING');
-  const folds = new Folds(new Tail(logs.store), 8);
+  const folds = new Folds(new Tail(logs.store), 5_000); // two small folds, although their bodies are 8 characters in all
   for (const id of ['a', 'b', 'c']) await folds.foldTo({ id, contextId: 'c' }, 2);
   expect(['a', 'b', 'c'].map((id) => folds.reach(id))).toEqual([0, 2, 2]);
   expect(await folds.foldTo({ id: 'x', contextId: 'c' }, 2)).toBeUndefined();
+});
+
+test('a short log that has ended keeps no place in the cache', async () => {
+  const logs = new Logs();
+  logs.add('a', 'WORKING', 'COMPLETED');
+  const folds = new Folds(new Tail(logs.store));
+  await folds.foldTo({ id: 'a', contextId: 'c' }, 1);
+  expect(folds.reach('a')).toBe(1);
+  expect((await folds.foldTo({ id: 'a', contextId: 'c' }, 2))?.status.state).toBe('TASK_STATE_COMPLETED');
+  expect(folds.reach('a')).toBe(0);
 });
