@@ -1,5 +1,5 @@
-import { isTerminal } from '../protocol/states.ts';
-import type { Task } from '../protocol/types.ts';
+import { isInterrupted, isTerminal } from '../protocol/states.ts';
+import type { Task, TaskState } from '../protocol/types.ts';
 import { TaskFold } from './fold.ts';
 import type { TaskRow } from './store.ts';
 import type { Tail } from './tail.ts';
@@ -11,7 +11,8 @@ const FOLDS_BYTES_MAX = 64 * 1_048_576;
 // it a cache full of small tasks took 20 times its limit (case 100).
 const FOLD_BYTES = 2_048;
 
-// A short log that has ended is folded anew faster than its place is worth: most tasks are read once more, when they end.
+// A short log that rests, ended or paused, is folded anew faster than its place is worth: most tasks are read once more, when they come to
+// rest, and a task that waits for its user for a month costs its rows and nothing else (case 100).
 const SHORT_BYTES = 16_384;
 
 /** A bounded cache of folds "task up to seq": a later read folds only what is new. */
@@ -45,7 +46,7 @@ export class Folds {
       for (const entry of entries) if (entry.seq === fold.seq + 1 && entry.seq <= seq) fold.apply(entry);
     }
     const task = fold.task();
-    if (task && isTerminal(task.status.state) && fold.bytes < SHORT_BYTES) this.#drop(id);
+    if (task && isAtRest(task.status.state) && fold.bytes < SHORT_BYTES) this.#drop(id);
     else this.#keep(fold);
     return task;
   }
@@ -74,4 +75,8 @@ export class Folds {
       this.#byTask.delete(id);
     }
   }
+}
+
+function isAtRest(state: TaskState): boolean {
+  return isTerminal(state) || isInterrupted(state);
 }

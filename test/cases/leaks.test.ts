@@ -28,6 +28,12 @@ async function many(count: number, act: (number: number) => Promise<unknown>): P
 /** No replica holds more than before, but for what caches of a fixed size may take. */
 const expectFlat = (before: readonly Held[], after: readonly Held[], bytesEach: number): void => {
   for (const [index, { heapBytes, handles, files }] of after.entries()) {
+    console.error(
+      'GREW',
+      (heapBytes - (before[index]?.heapBytes ?? 0)) / 1024,
+      handles - (before[index]?.handles ?? 0),
+      files - (before[index]?.files ?? 0),
+    );
     const was = before[index];
     expect(heapBytes - (was?.heapBytes ?? 0), 'heap').toBeLessThan(bytesEach);
     expect(handles - (was?.handles ?? 0), 'handles').toBeLessThan(30); // connections that are kept for their next request

@@ -189,12 +189,15 @@ test('the cache of folds is bounded by what folds cost, not by what is written i
   expect(await folds.foldTo({ id: 'x', contextId: 'c' }, 2)).toBeUndefined();
 });
 
-test('a short log that has ended keeps no place in the cache', async () => {
-  const logs = new Logs();
-  logs.add('a', 'WORKING', 'COMPLETED');
-  const folds = new Folds(new Tail(logs.store));
-  await folds.foldTo({ id: 'a', contextId: 'c' }, 1);
-  expect(folds.reach('a')).toBe(1);
-  expect((await folds.foldTo({ id: 'a', contextId: 'c' }, 2))?.status.state).toBe('TASK_STATE_COMPLETED');
-  expect(folds.reach('a')).toBe(0);
-});
+test.each(['COMPLETED', 'INPUT_REQUIRED', 'AUTH_REQUIRED'])(
+  'a short log that rests on %s keeps no place in the cache (case 100)',
+  async (rest) => {
+    const logs = new Logs();
+    logs.add('a', 'WORKING', rest);
+    const folds = new Folds(new Tail(logs.store));
+    await folds.foldTo({ id: 'a', contextId: 'c' }, 1);
+    expect(folds.reach('a')).toBe(1);
+    expect((await folds.foldTo({ id: 'a', contextId: 'c' }, 2))?.status.state).toBe(`TASK_STATE_${rest}`);
+    expect(folds.reach('a')).toBe(0);
+  },
+);
