@@ -31,7 +31,7 @@ const status = (state: string, message?: string, metadata?: unknown): Loose => (
 });
 const chunk = (artifactId: string, text: string, more: object = {}): Loose => ({
   kind: 'artifact',
-  artifact: { artifactId, parts: [{ text }], ...('artifact' in more ? (more.artifact as object) : {}) },
+  artifact: { artifactId, parts: [{ text }], ...('artifact' in more ? more.artifact : {}) },
   ...('append' in more ? { append: more.append } : {}),
 });
 const ids = (task: Task): string[] => (task.history ?? []).map((message) => message.messageId);
