@@ -108,8 +108,11 @@ class Chaos {
 }
 
 /** A user that waits for ever is a broken promise: somebody's task never ended. */
-async function within(ms: number, what: string, work: Promise<void>): Promise<void> {
-  await Promise.race([work, sleep(callerClock, ms).then(() => Promise.reject(new Error(`waited ${ms} ms in vain for: ${what}`)))]);
+async function everybodyLeaves(load: Load, stage: Stage): Promise<void> {
+  const isDone = await Promise.race([load.stop().then(() => true), sleep(callerClock, 60_000).then(() => false)]);
+  if (isDone) return;
+  const left = await Promise.all(load.followed.map((taskId) => stage.probe(0).get(taskId)));
+  throw new Error(`users wait in vain for ${JSON.stringify(left.map(({ id, status, metadata }) => ({ id, status, metadata })))}`);
 }
 
 async function run(stage: Stage, random: () => number): Promise<{ readonly load: Load; readonly verdict: Verdict }> {
@@ -128,7 +131,7 @@ async function run(stage: Stage, random: () => number): Promise<{ readonly load:
   } finally {
     load.leave();
   }
-  await within(60_000, 'every user to finish what it began', load.stop());
+  await everybodyLeaves(load, stage);
   await chaos.cleanUp();
   return { load, verdict: await stage.verdict() };
 }

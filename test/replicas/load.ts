@@ -35,7 +35,13 @@ export class Load {
   readonly #random: () => number;
   readonly #stop = new AbortController();
   #users: Promise<void>[] = [];
+  readonly #followed = new Set<string>();
   #count = 0;
+
+  /** Tasks that somebody still waits for. */
+  get followed(): readonly string[] {
+    return [...this.#followed];
+  }
 
   /** The rig is gone: a run that failed leaves nobody behind. */
   get #isGone(): boolean {
@@ -128,6 +134,9 @@ export class Load {
     } finally {
       following.leavesQuestions = false; // what is given back from here on is for the follower to answer
     }
+    // and what was given back while the answer was on its way, perhaps over several replicas
+    const task = await this.#retried(() => this.#probe().get(taskId));
+    if (wasGivenBack({ task })) await this.#answer(taskId);
     await followed;
   }
 
@@ -153,6 +162,7 @@ export class Load {
   /** Follows a task to its end, over cuts, its own and those of dying replicas, always behind what it has seen. */
   async #follow(taskId: string, start: Following = { reader: this.#reader(), seq: 0 }): Promise<void> {
     let { seq } = start;
+    this.#followed.add(taskId);
     for (let isOver = false; !isOver && !this.#isGone;) {
       let left = this.#random() < 0.3 ? this.#some(15) : Number.POSITIVE_INFINITY;
       if (seq > 0) this.reached.continuations += 1;
@@ -167,11 +177,12 @@ export class Load {
         }
         if (left <= 0) this.reached.cuts += 1;
       } catch (error) {
-        if (isA2AError(error) && error.code === 'UNSUPPORTED_OPERATION') return; // it had ended, and there was nothing left to see (SUB-03)
+        if (isA2AError(error) && error.code === 'UNSUPPORTED_OPERATION') break; // it had ended, and there was nothing left to see (SUB-03)
         if (!isTrouble(error)) throw error;
         await sleep(callerClock, 50);
       }
     }
+    this.#followed.delete(taskId);
   }
 
   /** Answers a task that a lost replica gave back (`onLost: 'ask'`); somebody else may have been first, or the task has ended. */
