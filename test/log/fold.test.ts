@@ -29,10 +29,10 @@ const status = (state: string, message?: string, metadata?: unknown): Loose => (
   ...(message ? { message: said(message) } : {}),
   ...(metadata ? { metadata } : {}),
 });
-const chunk = (artifactId: string, text: string, more: object = {}): Loose => ({
+const chunk = (artifactId: string, text: string, more: { readonly append?: boolean; readonly artifact?: object } = {}): Loose => ({
   kind: 'artifact',
-  artifact: { artifactId, parts: [{ text }], ...('artifact' in more ? more.artifact : {}) },
-  ...('append' in more ? { append: more.append } : {}),
+  artifact: { artifactId, parts: [{ text }], ...more.artifact },
+  ...(more.append ? { append: true } : {}),
 });
 const ids = (task: Task): string[] => (task.history ?? []).map((message) => message.messageId);
 
