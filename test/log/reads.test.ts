@@ -166,13 +166,13 @@ test('a follower of a purged task ends with one item that says so', async () => 
 
 test('a fold is exactly as of the seq that was asked for, whatever others fold meanwhile (P2, case 35)', async () => {
   const logs = new Logs();
-  logs.add('a', ...Array.from({ length: 600 }, () => 'WORKING'), 'INPUT_REQUIRED');
+  logs.add('a', ...Array.from({ length: 600 }, () => 'WORKING'), 'SUBMITTED');
   const folds = new Folds(new Tail(logs.store));
   const row = { id: 'a', contextId: 'c' };
   const [early, late, middle] = await Promise.all([folds.foldTo(row, 1), folds.foldTo(row, 601), folds.foldTo(row, 300)]);
   expect([early, late, middle].map((task) => task?.status.state)).toEqual([
     'TASK_STATE_WORKING',
-    'TASK_STATE_INPUT_REQUIRED',
+    'TASK_STATE_SUBMITTED',
     'TASK_STATE_WORKING',
   ]);
   expect(folds.reach('a')).toBe(601);
