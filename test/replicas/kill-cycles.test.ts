@@ -86,12 +86,19 @@ class Chaos {
 
   /** Two turns that the replica holds: one that speaks and one that is silent. */
   async #hold(index: number): Promise<readonly string[]> {
+    return Promise.all([this.#heldBy(index, 'emit 100000 5'), this.#heldBy(index, 'work; silent 600000')]);
+  }
+
+  /** The first answer tells: WORKING, if the replica took the turn itself; SUBMITTED, if the queue or another replica has it. */
+  async #heldBy(index: number, script: string): Promise<string> {
     const probe = this.#stage.probe(index);
-    const scripts = ['emit 100000 5', 'work; silent 600000'];
-    const tasks = await Promise.all(scripts.map((script) => probe.sendForTask(script, { returnImmediately: true })));
-    const held = tasks.map(({ id }) => id);
-    this.#pinned.push(...held);
-    return held;
+    return eventually('a turn of its own', async () => {
+      const { id, status } = await probe.sendForTask(script, { returnImmediately: true });
+      this.#pinned.push(id);
+      if (status.state === 'TASK_STATE_WORKING') return id;
+      await probe.cancel(id);
+      return undefined;
+    });
   }
 
   /** By the record of the log: the checker judges how long it took, this only waits for it. */
