@@ -6,9 +6,11 @@ import { systemClock } from '../../src/ground/clock.ts';
 import { silentLogger } from '../../src/ground/logger.ts';
 import { systemRandom } from '../../src/ground/random.ts';
 import type { StoreError } from '../../src/log/store.ts';
+import { SqliteConnection } from '../../src/stores/sqlite-connection.ts';
 import type { Driver, SqlDatabase } from '../../src/stores/sqlite-driver.ts';
 import { findDriver } from '../../src/stores/sqlite-driver.ts';
 import type { SqliteStoreOptions } from '../../src/stores/sqlite-file.ts';
+import { prepareSchema } from '../../src/stores/sqlite-schema.ts';
 import type { SqliteStore } from '../../src/stores/sqlite.ts';
 import { openSqlite } from '../../src/stores/sqlite.ts';
 import { checkLog } from '../../src/testing/store-suite/check-log.ts';
@@ -112,6 +114,33 @@ describe('a SQLite file that cannot be used', () => {
     expect((await checked.accept(acceptAsk('t'))).kind).toBe('accepted');
     await checked.stop();
     await made.stop();
+  });
+
+  test('is found made when another process makes it between the look and the lock (case 99)', async () => {
+    const path = file();
+    const other = new SqliteConnection(await another(path));
+    let isMade = false;
+    const find = async (): Promise<Driver> => {
+      const driver = await findDriver();
+      const open = (name: string): SqlDatabase => {
+        const database = driver.open(name);
+        const exec = (sql: string): void => {
+          if (sql === 'BEGIN IMMEDIATE' && !isMade) {
+            isMade = true;
+            prepareSchema(other, 'auto', path);
+          }
+          database.exec(sql);
+        };
+        return { ...database, exec };
+      };
+      return { name: driver.name, open };
+    };
+    const one = store(path, { find });
+    await one.start();
+    expect(isMade).toBe(true);
+    expect((await one.accept(acceptAsk('t'))).kind).toBe('accepted');
+    await one.stop();
+    other.close();
   });
 
   test('needs a driver, and the error says which ones there are', async () => {
