@@ -116,6 +116,7 @@ export class Load {
     for await (const one of this.#probe().stream(`emit ${10 + this.#some(40)} ${this.#some(12)}; done`, { reader })) {
       taskId = idIn(one.item);
       seq = one.seq ?? seq;
+      if (wasGivenBack(one.item)) void this.#answer(taskId);
       if (++seen >= leaveAfter) break;
     }
     this.reached.cuts += 1;
