@@ -22,7 +22,7 @@ const member = (name: string, size: Partial<Member> = {}): Member => ({
 function groupOver(trouble: (names: readonly string[]) => void = () => {}): {
   group: Group<string[]>;
   commits: string[][];
-  pass(ms: number): void;
+  readonly pass: (ms: number) => void;
 } {
   const commits: string[][] = [];
   let offset = 0;
@@ -31,7 +31,7 @@ function groupOver(trouble: (names: readonly string[]) => void = () => {}): {
     random: systemRandom,
     commit: (members) => {
       const session: string[] = [];
-      const outcomes = members.map(({ run }): Outcome => ({ kind: 'done', result: run(session) }));
+      const outcomes = members.map((one): Outcome => ({ kind: 'done', result: one.run(session) }));
       trouble(session);
       commits.push(session);
       return outcomes;
