@@ -3,7 +3,7 @@ import type { Held } from './agent.ts';
 import { callers, collect, eventually, rounds, sendRequest, stageOf, stateOf } from './support.ts';
 import type { Stranger } from './support.ts';
 
-const stage = stageOf({ replicas: 3 });
+const stage = stageOf();
 
 const MIB = 1_048_576;
 
@@ -14,7 +14,7 @@ async function heldBy(who: Stranger): Promise<Held> {
   return JSON.parse(part && 'text' in part ? part.text : '{}') as Held; // the agent's own word
 }
 
-const everywhere = (who: Stranger): Promise<Held[]> => Promise.all([0, 1, 2].map((index) => heldBy(who.at(index))));
+const everywhere = (who: Stranger): Promise<Held[]> => Promise.all([0, 1].map((index) => heldBy(who.at(index))));
 
 /** Does something many times over, some at once. */
 async function many(count: number, act: (number: number) => Promise<unknown>): Promise<void> {
@@ -38,20 +38,20 @@ const expectFlat = (before: readonly Held[], after: readonly Held[], bytesEach: 
 describe.each(callers)('$name', (raw) => {
   test('paused tasks cost their rows, nothing on any replica (case 100, case 79)', async () => {
     const who = stage.by(raw);
-    await many(60, (number) => who.at(number % 3).send('ask who?')); // whatever is made once is made now
+    await many(60, (number) => who.at(number % 2).send('ask who?')); // whatever is made once is made now
     const before = await everywhere(who);
     const count = rounds(5_000, 300);
-    await many(count, (number) => who.at(number % 3).send('ask who?'));
+    await many(count, (number) => who.at(number % 2).send('ask who?'));
     const after = await everywhere(who);
     // the cache of recent entries keeps some of each, up to its limit; a task that stayed for ever would cost tens of kilobytes
-    expectFlat(before, after, 2 * MIB + (count / 3) * 4_096);
+    expectFlat(before, after, 2 * MIB + (count / 2) * 4_096);
   });
 
   test('streams that were dropped leave no socket, no timer and no memory behind (case 79)', async () => {
     const who = stage.by(raw);
     const { id } = await who.at(0).send('ask who?');
     const drop = async (number: number): Promise<void> => {
-      const [first] = await collect(who.at(number % 3).subscribe(id), () => true);
+      const [first] = await collect(who.at(number % 2).subscribe(id), () => true);
       expect(stateOf(first ?? { id: 0 })).toBe('TASK_STATE_INPUT_REQUIRED');
     };
     await many(60, drop);
@@ -67,7 +67,7 @@ describe.each(callers)('$name', (raw) => {
   test('a caller that makes up names, hosts and contexts fills nothing', async () => {
     const who = stage.by(raw);
     const ask = async (number: number): Promise<void> => {
-      const stranger = who.as(`somebody ${number}`).at(number % 3);
+      const stranger = who.as(`somebody ${number}`).at(number % 2);
       await stranger.answer('GetTask', { id: `made up ${number}` });
       await stranger.answer('ListTasks', { contextId: `context ${number}` });
       await stranger.answer('SendMessage', sendRequest('x', { taskId: crypto.randomUUID() }));

@@ -66,8 +66,8 @@ describe('a task', () => {
         'done',
         'refuse no',
         'artifact a b; fail',
-        'done; late; work again; emit 3 0; ask',
-        'refuse; late; artifact a b; done',
+        'late; done; work again; emit 3 0; ask',
+        'late; refuse; artifact a b; done',
       ]) {
         const task = await who.send(script);
         expect((await refusalOf(who.send('more', { taskId: task.id }))).told.reason).toBe('UNSUPPORTED_OPERATION');
