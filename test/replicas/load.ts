@@ -80,7 +80,7 @@ export class Load {
     while (!signal.aborted) {
       await this.#act().catch((error: unknown) => {
         // what a user may meet while replicas die; everything else is a failure of the run
-        if (!isTrouble(error)) throw error;
+        if (!isTrouble(error) && !isLoss(error)) throw error;
       });
       await sleep(callerClock, 20 + this.#random() * 120, signal);
     }
@@ -218,6 +218,11 @@ export class Load {
 function wasGivenBack(item: StreamResponse): boolean {
   const told = 'task' in item ? item.task : 'statusUpdate' in item ? item.statusUpdate : undefined;
   return told?.status.state === 'TASK_STATE_INPUT_REQUIRED' && told.metadata?.['chorus/error'] !== undefined;
+}
+
+/** The turn was lost with its replica before the agent had said a word: its blocking caller is told so (P6, P7). */
+function isLoss(error: unknown): boolean {
+  return isA2AError(error) && error.metadata['code'] === 'LOST';
 }
 
 /** No answer, or one that says: later. */
