@@ -1,9 +1,11 @@
 import { assert, assertNever } from '../ground/assert.ts';
+import type { Mutable } from '../ground/mutable.ts';
 import type { Artifact, Message, Part, StreamResponse, Struct, Task, TaskArtifactUpdateEvent, TaskStatus } from '../protocol/types.ts';
 import type { Entry } from './entry.ts';
 
 interface OpenArtifact {
-  details: Omit<Artifact, 'parts'>;
+  /** Everything but the parts: those that came with it are in \`parts\`. */
+  details: Artifact;
   /** Grows in place: one more chunk costs one push, never a copy of what is there. */
   parts: Part[];
 }
@@ -47,12 +49,16 @@ export class TaskFold {
     this.bytes += entry.bytes;
     this.#snapshot = undefined;
     switch (entry.kind) {
-      case 'message':
-        this.#history.push({ ...entry.message, taskId: this.id, ...this.#context() });
+      case 'message': {
+        const message: Mutable<Message> = { ...entry.message, taskId: this.id };
+        if (this.#contextId !== undefined) message.contextId = this.#contextId;
+        this.#history.push(message);
         return;
+      }
       case 'status': {
-        const { state, message, at } = entry;
-        this.#setStatus({ state, ...(message ? { message } : {}), timestamp: new Date(at).toISOString() }, entry.metadata);
+        const status: Mutable<TaskStatus> = { state: entry.state, timestamp: new Date(entry.at).toISOString() };
+        if (entry.message) status.message = entry.message;
+        this.#setStatus(status, entry.metadata);
         return;
       }
       case 'artifact':
@@ -82,20 +88,18 @@ export class TaskFold {
 
   /** The task as of now; undefined before the first status. The same object until something is added. */
   task(): Task | undefined {
-    if (!this.#status) return undefined;
-    this.#snapshot ??= Object.freeze({
-      id: this.id,
-      ...this.#context(),
-      status: this.#status,
-      ...(this.#artifacts.size > 0 ? { artifacts: [...this.#artifacts.values()].map(closeArtifact) } : {}),
-      ...(this.#history.length > 0 ? { history: this.#history.slice() } : {}),
-      ...(this.#metadata ? { metadata: this.#metadata } : {}),
-    });
+    this.#snapshot ??= this.#status && this.#makeTask(this.#status);
     return this.#snapshot;
   }
 
-  #context(): { contextId?: string } {
-    return this.#contextId === undefined ? {} : { contextId: this.#contextId };
+  #makeTask(status: TaskStatus): Task {
+    const { id } = this;
+    const contextId = this.#contextId;
+    const task: Mutable<Task> = contextId === undefined ? { id, status } : { id, contextId, status };
+    if (this.#artifacts.size > 0) task.artifacts = Array.from(this.#artifacts.values(), closeArtifact);
+    if (this.#history.length > 0) task.history = this.#history.slice();
+    if (this.#metadata) task.metadata = this.#metadata;
+    return Object.freeze(task);
   }
 
   #replace(task: Task): void {
@@ -126,8 +130,8 @@ export class TaskFold {
   }
 }
 
-function openArtifact({ parts, ...details }: Artifact): OpenArtifact {
-  return { details, parts: [...parts] };
+function openArtifact(artifact: Artifact): OpenArtifact {
+  return { details: artifact, parts: artifact.parts.slice() };
 }
 
 function closeArtifact({ details, parts }: OpenArtifact): Artifact {
@@ -135,7 +139,7 @@ function closeArtifact({ details, parts }: OpenArtifact): Artifact {
 }
 
 /** AMB-09: last non-empty name and description win, metadata is merged key by key, extensions are joined. */
-function mergeDetails(before: Omit<Artifact, 'parts'>, now: Artifact): Omit<Artifact, 'parts'> {
+function mergeDetails(before: Artifact, now: Artifact): Artifact {
   if (!now.name && !now.description && !now.metadata && !now.extensions) return before; // the hot path: one more chunk
   const extensions = [...new Set([...(before.extensions ?? []), ...(now.extensions ?? [])])];
   return {

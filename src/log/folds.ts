@@ -59,6 +59,7 @@ export class Folds {
   #drop(taskId: string): void {
     this.#bytes -= this.#byTask.get(taskId)?.bytes ?? 0;
     this.#byTask.delete(taskId);
+    this.#tail.forget(taskId);
   }
 
   #keep(fold: TaskFold): void {
@@ -69,10 +70,14 @@ export class Folds {
     const bytes = FOLD_BYTES + fold.bytes;
     this.#byTask.set(fold.id, { fold, bytes });
     this.#bytes += bytes;
-    for (const [id, old] of this.#byTask) {
-      if (this.#bytes <= this.#bytesMax) break;
-      this.#bytes -= old.bytes;
-      this.#byTask.delete(id);
+    if (this.#bytes > this.#bytesMax) this.#shrink();
+  }
+
+  #shrink(): void {
+    for (const [taskId, oldest] of this.#byTask) {
+      if (this.#bytes <= this.#bytesMax) return;
+      this.#bytes -= oldest.bytes;
+      this.#byTask.delete(taskId);
     }
   }
 }

@@ -1,3 +1,4 @@
+import { Deferred } from '../ground/deferred.ts';
 import { settled } from '../ground/settled.ts';
 import type { Entry, EntryRow } from './entry.ts';
 import { parseEntry } from './parse.ts';
@@ -9,12 +10,11 @@ export interface TailBatch {
   readonly isGone: boolean;
 }
 
+/** What one or more followers wait for: the entries of a task above `after`. */
 interface Want {
   readonly taskId: string;
   readonly after: number;
-  readonly promise: Promise<TailBatch>;
-  readonly resolve: (batch: TailBatch) => void;
-  readonly reject: (error: unknown) => void;
+  readonly batch: Deferred<TailBatch>;
 }
 
 /** Bytes of recent entries a replica keeps for its followers. */
@@ -30,7 +30,8 @@ const ENTRY_BYTES = 512;
 export class Tail {
   readonly #store: Store;
   readonly #recent: RecentEntries;
-  #wants = new Map<string, Want>();
+  /** By task, nearly always one of each: followers of a task mostly stand at the same entry. */
+  readonly #wants = new Map<string, Want[]>();
   #isReading = false;
 
   constructor(store: Store, recentBytesMax: number = RECENT_BYTES_MAX) {
@@ -42,16 +43,17 @@ export class Tail {
   read(taskId: string, after: number): Promise<TailBatch> {
     const recent = this.#recent.above(taskId, after);
     if (recent) return Promise.resolve({ entries: recent, isGone: false });
-    const name = `${after}:${taskId}`;
-    const known = this.#wants.get(name);
-    if (known) return known.promise;
-    const { promise, resolve, reject } = withResolvers<TailBatch>();
-    this.#wants.set(name, { taskId, after, promise, resolve, reject });
+    const wants = this.#wants.get(taskId);
+    const known = wants?.find((want) => want.after === after);
+    if (known) return known.batch.promise;
+    const want: Want = { taskId, after, batch: new Deferred() };
+    if (wants) wants.push(want);
+    else this.#wants.set(taskId, [want]);
     if (!this.#isReading) {
       this.#isReading = true;
       void settled.then(() => this.#readAll()); // lets the followers that woke together ask together
     }
-    return promise;
+    return want.batch.promise;
   }
 
   /** Rows that were read together with the task's row are kept like any others. */
@@ -62,38 +64,59 @@ export class Tail {
     );
   }
 
+  /** Nobody is expected to ask for the entries of this task soon: a log that rests and has been folded. */
+  forget(taskId: string): void {
+    this.#recent.drop(taskId);
+  }
+
   /** Reads until nobody wants anything; every failure goes to those who asked. */
   async #readAll(): Promise<void> {
     while (this.#wants.size > 0) {
-      const wants = [...this.#wants.values()].slice(0, BATCH_ENTRIES_MAX);
-      // out of the map before the read: whoever asks during it may know of a newer commit and needs a read of its own
-      for (const want of wants) this.#wants.delete(`${want.after}:${want.taskId}`);
+      const wants = this.#takeWants();
       try {
         const answers = await this.#store.entries({ wants, entriesMax: BATCH_ENTRIES_MAX, bytesMax: BATCH_BYTES_MAX });
-        wants.forEach((want, index) => this.#answer(want, answers[index]));
+        for (let index = 0; index < wants.length; index++) this.#answer(wants[index], answers[index]);
       } catch (error) {
-        for (const want of wants) want.reject(error);
+        for (const want of wants) want.batch.reject(error);
       }
     }
     this.#isReading = false;
   }
 
-  #answer(want: Want, answer: EntriesOfTask | undefined): void {
+  /** Out of the map before the read: whoever asks during it may know of a newer commit and needs a read of its own. */
+  #takeWants(): readonly Want[] {
+    const taken: Want[] = [];
+    for (const [taskId, wants] of this.#wants) {
+      if (taken.length >= BATCH_ENTRIES_MAX) break;
+      for (const want of wants) taken.push(want);
+      this.#wants.delete(taskId);
+    }
+    return taken;
+  }
+
+  #answer(want: Want | undefined, answer: EntriesOfTask | undefined): void {
+    if (!want) return;
     if (!answer) {
       // no room for it in this read: it goes with the next one, together with whoever has asked the same meanwhile
-      this.read(want.taskId, want.after).then(want.resolve, want.reject);
+      want.batch.resolve(this.read(want.taskId, want.after));
       return;
     }
-    const entries = answer.rows.map((row) => parseEntry(want.taskId, row));
-    this.#recent.add(want.taskId, entries);
-    want.resolve({ entries, isGone: answer.isGone });
+    const { taskId } = want;
+    const entries = answer.rows.map((row) => parseEntry(taskId, row));
+    this.#recent.add(taskId, entries);
+    want.batch.resolve({ entries, isGone: answer.isGone });
   }
+}
+
+interface Kept {
+  readonly entries: Entry[];
+  bytes: number;
 }
 
 /** The newest stretch of some logs, least recently used first out. */
 class RecentEntries {
   readonly #bytesMax: number;
-  readonly #byTask = new Map<string, { entries: Entry[]; bytes: number }>();
+  readonly #byTask = new Map<string, Kept>();
   #bytes = 0;
 
   constructor(bytesMax: number) {
@@ -115,46 +138,46 @@ class RecentEntries {
   }
 
   add(taskId: string, entries: readonly Entry[]): void {
-    const first = entries[0];
-    if (!first) return;
+    const [first] = entries;
+    const last = entries.at(-1);
+    if (!first || !last) return;
     const known = this.#byTask.get(taskId);
-    const isNext = known?.entries.at(-1)?.seq === first.seq - 1;
-    if (known && !isNext && (known.entries.at(-1)?.seq ?? 0) >= (entries.at(-1)?.seq ?? 0)) return; // nothing newer than what is kept
+    const knownTo = known?.entries.at(-1)?.seq ?? 0;
+    const isNext = knownTo === first.seq - 1;
+    if (!isNext && knownTo >= last.seq) return; // nothing newer than what is kept
+    if (known) this.#remove(taskId, known); // it comes back at the end: the least recently used stand in front
     const kept = known && isNext ? known : { entries: [], bytes: 0 };
-    if (known && !isNext) this.#bytes -= known.bytes;
     for (const entry of entries) {
       kept.entries.push(entry);
-      const bytes = entry.bytes + ENTRY_BYTES;
-      kept.bytes += bytes;
-      this.#bytes += bytes;
+      kept.bytes += entry.bytes + ENTRY_BYTES;
     }
-    this.#trim(kept);
-    this.#byTask.delete(taskId);
+    trim(kept);
     this.#byTask.set(taskId, kept);
-    for (const [id, old] of this.#byTask) {
-      if (this.#bytes <= this.#bytesMax) break;
-      this.#bytes -= old.bytes;
-      this.#byTask.delete(id);
-    }
+    this.#bytes += kept.bytes;
+    if (this.#bytes > this.#bytesMax) this.#shrink();
   }
 
-  /** One long log keeps its newest stretch only; it is cut by half so that the cut is paid once in many additions. */
-  #trim(kept: { entries: Entry[]; bytes: number }): void {
-    if (kept.entries.length <= 4 * BATCH_ENTRIES_MAX && kept.bytes <= 4 * BATCH_BYTES_MAX) return;
-    const dropped = kept.entries.splice(0, Math.ceil(kept.entries.length / 2));
-    const bytes = dropped.reduce((sum, entry) => sum + entry.bytes + ENTRY_BYTES, 0);
-    kept.bytes -= bytes;
+  drop(taskId: string): void {
+    const kept = this.#byTask.get(taskId);
+    if (kept) this.#remove(taskId, kept);
+  }
+
+  #remove(taskId: string, { bytes }: Kept): void {
+    this.#byTask.delete(taskId);
     this.#bytes -= bytes;
+  }
+
+  #shrink(): void {
+    for (const [taskId, oldest] of this.#byTask) {
+      if (this.#bytes <= this.#bytesMax) return;
+      this.#remove(taskId, oldest);
+    }
   }
 }
 
-// Promise.withResolvers came with Node 22
-function withResolvers<T>(): { promise: Promise<T>; resolve: (value: T) => void; reject: (error: unknown) => void } {
-  let resolve: (value: T) => void = () => {};
-  let reject: (error: unknown) => void = () => {};
-  const promise = new Promise<T>((ok, fail) => {
-    resolve = ok;
-    reject = fail;
-  });
-  return { promise, resolve, reject };
+/** One long log keeps its newest stretch only; it is cut by half so that the cut is paid once in many additions. */
+function trim(kept: Kept): void {
+  if (kept.entries.length <= 4 * BATCH_ENTRIES_MAX && kept.bytes <= 4 * BATCH_BYTES_MAX) return;
+  const dropped = kept.entries.splice(0, Math.ceil(kept.entries.length / 2));
+  for (const entry of dropped) kept.bytes -= entry.bytes + ENTRY_BYTES;
 }

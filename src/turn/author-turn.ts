@@ -1,11 +1,12 @@
 import type { Signal } from '../ground/signal.ts';
 import type { Clock } from '../ground/clock.ts';
 import type { Random } from '../ground/random.ts';
+import type { Caller, MessageBody } from '../log/entry.ts';
 import type { TaskRow } from '../log/store.ts';
 import type { TaskLog } from '../log/task-log.ts';
 import { cloneJson } from '../protocol/json.ts';
 import { textOf } from '../protocol/parts.ts';
-import type { Message, Task } from '../protocol/types.ts';
+import type { Message, Struct, Task } from '../protocol/types.ts';
 import { turnIsOver } from './failure.ts';
 import type { AuthorSignal } from './author-signal.ts';
 import { artifactWriter } from './artifact.ts';
@@ -17,7 +18,7 @@ import { persist } from './patience.ts';
 import type { Speech } from './speech.ts';
 import type { StreamParts } from './text-stream.ts';
 import { TextStream } from './text-stream.ts';
-import type { Content, Outcome, SayOptions, Turn } from './turn.ts';
+import type { Content, Inbox, Outcome, SayOptions, Turn } from './turn.ts';
 import { verb } from './verb.ts';
 import type { Writer } from './writer.ts';
 
@@ -36,49 +37,128 @@ export interface AuthorParts {
   readonly over: Signal;
 }
 
-/** The turn as agent code holds it. Everything in it is a copy: whatever the code does to it, the log and other readers never see (case 35). */
-export function authorTurn(parts: AuthorParts): Turn {
-  const { grant, replica, opening, signal } = parts;
-  const { message, caller, metadata = {}, acceptedOutputModes = [] } = cloneJson(opening.said);
-  const task = once(() => cloneJson(opening.task));
-  const history = once(() => cloneJson(opening.task.history?.slice(0, opening.historyLength) ?? []));
-  return Object.freeze<Turn>({
-    id: `${grant.id}.${grant.turn}`,
-    attempt: grant.attempt,
-    isResumed: grant.isResumed,
-    replica,
-    message,
-    text: textOf(message),
-    metadata,
-    acceptedOutputModes,
-    caller,
-    get task() {
-      return task();
-    },
-    get history() {
-      return history();
-    },
-    related: () => verb(() => related(parts, message)),
-    get signal() {
-      return signal.signal;
-    },
-    inbox: openInbox({ ...parts, taskId: grant.id, taken: opening.taken }),
-    ...verbsOf(parts),
-  });
+type Verbs = Pick<Turn, 'working' | 'note' | 'artifact' | 'stream' | 'ask' | 'askForAuth' | 'refuse' | 'complete' | 'related'>;
+
+/**
+ * The turn as agent code holds it. Everything in it is a copy: whatever the code does to it, the log and other readers never see (case 35).
+ * What most codes look at seldom is made when it is looked at; in a short turn making all of it cost as much as its writes. The verbs are
+ * getters of functions that need no \`this\`: code may take a turn apart.
+ */
+export class AuthorTurn implements Turn {
+  readonly id: string;
+  readonly attempt: number;
+  readonly isResumed: boolean;
+  readonly replica: string;
+  readonly text: string;
+  readonly #parts: AuthorParts;
+  #said: Required<MessageBody> | undefined;
+  #task: Task | undefined;
+  #history: readonly Message[] | undefined;
+  #inbox: Inbox | undefined;
+  #verbs: Verbs | undefined;
+
+  constructor(parts: AuthorParts) {
+    const { grant, replica, opening } = parts;
+    this.#parts = parts;
+    this.id = `${grant.id}.${grant.turn}`;
+    this.attempt = grant.attempt;
+    this.isResumed = grant.isResumed;
+    this.replica = replica;
+    this.text = textOf(opening.said.message);
+    Object.freeze(this);
+  }
+
+  get message(): Message {
+    return this.#copyOfSaid().message;
+  }
+
+  get metadata(): Struct {
+    return this.#copyOfSaid().metadata;
+  }
+
+  get acceptedOutputModes(): readonly string[] {
+    return this.#copyOfSaid().acceptedOutputModes;
+  }
+
+  get caller(): Caller {
+    return this.#copyOfSaid().caller;
+  }
+
+  get task(): Task {
+    return (this.#task ??= cloneJson(this.#parts.opening.task));
+  }
+
+  get history(): readonly Message[] {
+    const { task, historyLength } = this.#parts.opening;
+    return (this.#history ??= cloneJson(task.history?.slice(0, historyLength) ?? []));
+  }
+
+  get signal(): AbortSignal {
+    return this.#parts.signal.signal;
+  }
+
+  get inbox(): Inbox {
+    const { grant, opening } = this.#parts;
+    return (this.#inbox ??= openInbox({ ...this.#parts, taskId: grant.id, taken: opening.taken }));
+  }
+
+  get working(): Turn['working'] {
+    return this.#allVerbs().working;
+  }
+
+  get note(): Turn['note'] {
+    return this.#allVerbs().note;
+  }
+
+  get artifact(): Turn['artifact'] {
+    return this.#allVerbs().artifact;
+  }
+
+  get stream(): Turn['stream'] {
+    return this.#allVerbs().stream;
+  }
+
+  get ask(): Turn['ask'] {
+    return this.#allVerbs().ask;
+  }
+
+  get askForAuth(): Turn['askForAuth'] {
+    return this.#allVerbs().askForAuth;
+  }
+
+  get refuse(): Turn['refuse'] {
+    return this.#allVerbs().refuse;
+  }
+
+  get complete(): Turn['complete'] {
+    return this.#allVerbs().complete;
+  }
+
+  get related(): Turn['related'] {
+    return this.#allVerbs().related;
+  }
+
+  #copyOfSaid(): Required<MessageBody> {
+    return (this.#said ??= { metadata: {}, acceptedOutputModes: [], ...cloneJson(this.#parts.opening.said) });
+  }
+
+  #allVerbs(): Verbs {
+    return (this.#verbs ??= verbsOf(this.#parts));
+  }
 }
 
-type Verbs = Pick<Turn, 'working' | 'note' | 'artifact' | 'stream' | 'ask' | 'askForAuth' | 'refuse' | 'complete'>;
-
-function verbsOf({ speech, writer, outcomes, opening, clock, signal, over }: AuthorParts): Verbs {
-  const knownArtifacts = once(() => new Set(opening.task.artifacts?.map(({ artifactId }) => artifactId)));
+function verbsOf(parts: AuthorParts): Verbs {
+  const { speech, writer, outcomes, opening, clock, signal, over } = parts;
+  const isInTask = (id: string): boolean => opening.task.artifacts?.some(({ artifactId }) => artifactId === id) ?? false;
   const ending =
     (state: 'TASK_STATE_INPUT_REQUIRED' | 'TASK_STATE_REJECTED' | 'TASK_STATE_COMPLETED') =>
     (content?: Content, options?: SayOptions): Outcome =>
       outcomes.make({ kind: 'status', state, body: speech.statusBody(content, options) });
   return {
+    related: () => verb(() => related(parts)),
     working: (content, options) => verb(() => speech.working(content, options)),
     note: (metadata) => verb(() => speech.note(metadata)),
-    artifact: (name, options = {}) => artifactWriter(speech, { ...options, name }, (id) => knownArtifacts().has(id)),
+    artifact: (name, options = {}) => artifactWriter(speech, { ...options, name }, isInTask),
     stream: (chunks, options = {}) => verb(() => new TextStream({ speech, writer, clock, ...stopOf(signal, over) }, options).pipe(chunks)),
     ask: ending('TASK_STATE_INPUT_REQUIRED'),
     refuse: ending('TASK_STATE_REJECTED'),
@@ -96,9 +176,9 @@ function stopOf(signal: AuthorSignal, over: Signal): Pick<StreamParts, 'signal' 
 }
 
 /** The tasks a message refers to, as its caller may see them: strangers' tasks look like unknown ones (P10). */
-async function related({ log, grant, clock, random, over }: AuthorParts, message: Message): Promise<readonly Task[]> {
+async function related({ log, grant, opening, clock, random, over }: AuthorParts): Promise<readonly Task[]> {
   const { agent, tenant, owner } = grant;
-  const ids = [...new Set(message.referenceTaskIds ?? [])];
+  const ids = [...new Set(opening.said.message.referenceTaskIds ?? [])];
   const tasks: Task[] = [];
   for (const id of ids) {
     const found = await persist(() => log.read(id, { agent, tenant, owner }), { clock, random, signal: over });
@@ -106,10 +186,4 @@ async function related({ log, grant, clock, random, over }: AuthorParts, message
     if (found) tasks.push(cloneJson(found.task));
   }
   return tasks;
-}
-
-/** A long task is copied only for code that looks at it. */
-function once<T>(make: () => T): () => T {
-  let made: { readonly value: T } | undefined;
-  return () => (made ??= { value: make() }).value;
 }

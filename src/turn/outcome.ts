@@ -12,17 +12,19 @@ export type Ending =
  * look-alike, is no outcome.
  */
 export class Outcomes {
-  readonly #endings = new WeakMap<object, Ending>();
+  /** Most turns end without one. */
+  #endings: WeakMap<object, Ending> | undefined;
 
   make(ending: Ending): Outcome {
     const outcome = Object.freeze({}) as Outcome; // the brand is a type only: what makes it an outcome is its place in the map
+    this.#endings ??= new WeakMap();
     this.#endings.set(outcome, ending);
     return outcome;
   }
 
   /** Undefined for what is not an outcome of this turn. */
   endingOf(value: unknown): Ending | undefined {
-    return typeof value === 'object' && value !== null ? this.#endings.get(value) : undefined;
+    return typeof value === 'object' && value !== null ? this.#endings?.get(value) : undefined;
   }
 }
 

@@ -9,7 +9,7 @@ import type { ReleaseAsk, TaskRow } from '../log/store.ts';
 import type { TaskLog } from '../log/task-log.ts';
 import type { Content } from '../protocol/parts.ts';
 import { AuthorSignal } from './author-signal.ts';
-import { authorTurn } from './author-turn.ts';
+import { AuthorTurn } from './author-turn.ts';
 import type { EngineFailureCode } from './failure.ts';
 import { abortReason, failureOf } from './failure.ts';
 import type { Opening } from './opening.ts';
@@ -19,7 +19,7 @@ import { Outcomes } from './outcome.ts';
 import { persist } from './patience.ts';
 import { Speech } from './speech.ts';
 import type { Run, RunResult } from './turn.ts';
-import type { WriterEnd } from './writer.ts';
+import type { WriterEnd, WriterRun } from './writer.ts';
 import { Writer } from './writer.ts';
 
 /** Why a turn is no longer this run's, told to the code by its signal. */
@@ -48,10 +48,8 @@ const SETTLE_MS = 200;
 /** How often code whose grace is over may put off its end by saying one thing more. */
 const LAST_WORDS_MAX = 3;
 
-/** What a run needs, and whom it tells. */
+/** What the runs of a replica share, and whom they tell. */
 export interface RunParts {
-  readonly grant: TaskRow;
-  readonly replica: string;
   readonly log: TaskLog;
   readonly run: Run;
   readonly settings: TurnSettings;
@@ -70,13 +68,12 @@ export interface RunParts {
  * One run of a turn: it holds one grant, runs the agent's code once and ends on a known outcome only. Two things end apart from each other:
  * the turn (its closing entry is on the log, or the fence moved) and the code (it returned or threw).
  */
-export class RunningTurn {
+export class RunningTurn implements WriterRun {
   readonly taskId: string;
   readonly fence: number;
-  /** Resolves when the turn is over, whatever its code does. */
-  readonly over: Promise<void>;
   readonly #parts: RunParts;
-  readonly #names: LogFields;
+  readonly #grant: TaskRow;
+  readonly #replica: string;
   readonly #outcomes = new Outcomes();
   readonly #writer: Writer;
   readonly #speech: Speech;
@@ -87,33 +84,29 @@ export class RunningTurn {
   #hasBegun = false;
   #isCodeRunning = false;
   #lastWordAt = 0;
-  #timers = new Set<Timer>();
+  #silence: Timer | undefined;
+  #deadline: Timer | undefined;
   #interrupt: Timer | undefined;
 
-  constructor(parts: RunParts) {
-    const { grant, replica, log, clock, random, logger } = parts;
+  constructor(parts: RunParts, grant: TaskRow, replica: string) {
+    const { log, clock, random, logger } = parts;
     this.#parts = parts;
+    this.#grant = grant;
+    this.#replica = replica;
     this.taskId = grant.id;
     this.fence = grant.fence;
     this.#row = grant;
-    this.#names = { task: grant.id, turn: grant.turn, attempt: grant.attempt, replica };
-    this.over = new Promise((resolve) => this.#over.addEventListener('abort', resolve));
-    this.#writer = new Writer({
-      log,
-      grant,
-      clock,
-      random,
-      logger,
-      names: this.#names,
-      failure: (code) => this.#speech.engineFailed(code),
-      onRow: (row) => this.#onWords(row),
-      onEnd: (end) => this.#onWriterEnd(end),
-    });
+    this.#writer = new Writer({ log, grant, clock, random, logger, run: this });
     this.#speech = new Speech({ grant, random, writer: this.#writer });
   }
 
   get onLost(): TaskRow['limits']['onLost'] {
-    return this.#parts.grant.limits.onLost;
+    return this.#grant.limits.onLost;
+  }
+
+  /** Identity of the run, for log lines. */
+  get names(): LogFields {
+    return { task: this.taskId, turn: this.#grant.turn, attempt: this.#grant.attempt, replica: this.#replica };
   }
 
   /** The turn's end is known here. */
@@ -157,7 +150,7 @@ export class RunningTurn {
   async release(why: ReleaseAsk['why'], signal: Signal): Promise<void> {
     const { log, clock, random, settings } = this.#parts;
     const patience = { clock, random, signal: eitherOf(signal, this.#over) };
-    if (this.isEnding) await Promise.race([this.over, sleep(clock, SETTLE_MS, patience.signal)]);
+    if (this.isEnding) await sleep(clock, SETTLE_MS, patience.signal);
     if (this.isOver) return;
     const result = await persist(() => log.release({ taskId: this.taskId, fence: this.fence, why }), patience);
     if (!result) return;
@@ -170,20 +163,20 @@ export class RunningTurn {
 
   async #perform(): Promise<void> {
     try {
-      const { log, grant, clock, random } = this.#parts;
-      const opening = await persist(() => readOpening(log, grant), { clock, random, signal: this.#over });
+      const { log, clock, random } = this.#parts;
+      const opening = await persist(() => readOpening(log, this.#grant), { clock, random, signal: this.#over });
       if (this.isOver) return;
       if (!opening) return this.lose('superseded');
-      await this.#conclude(await this.#runCode(opening));
+      this.#conclude(await this.#runCode(opening));
     } catch (error) {
       await this.#onThrown(error);
     }
   }
 
   async #runCode(opening: Opening): Promise<RunResult> {
-    const turn = this.#authorTurn(opening, this.#parts.replica);
+    const turn = this.#authorTurn(opening);
     this.#startTimers();
-    this.#parts.logger.debug('turn: begins', this.#names);
+    this.#parts.logger.debug('turn: begins', this.names);
     this.#isCodeRunning = true;
     try {
       return await this.#parts.run(turn);
@@ -193,12 +186,12 @@ export class RunningTurn {
     }
   }
 
-  #authorTurn(opening: Opening, replica: string): ReturnType<typeof authorTurn> {
-    const { log, grant, clock, random } = this.#parts;
-    return authorTurn({
+  #authorTurn(opening: Opening): AuthorTurn {
+    const { log, clock, random } = this.#parts;
+    return new AuthorTurn({
       log,
-      grant,
-      replica,
+      grant: this.#grant,
+      replica: this.#replica,
       opening,
       clock,
       random,
@@ -211,18 +204,13 @@ export class RunningTurn {
   }
 
   /** Whatever comes after the end, or after the engine's own last word, does not count. */
-  async #conclude(result: RunResult): Promise<void> {
+  #conclude(result: RunResult): void {
     if (this.#writer.isClosed) return;
     const ending = this.#outcomes.endingOf(result);
-    await this.#end(
+    // returning ends the code, not the turn: that is the writer's to tell, and a refusal of these words is no failure of the code
+    this.#writer.end(
       ending ? this.#speech.outcome(ending) : this.#speech.completed(result as Content | undefined), // toParts looks at what it really is
     );
-  }
-
-  /** Returning ends the code, not the turn: that is the writer's to tell. So a refusal of these words is no failure of the code. */
-  async #end(entries: readonly NewEntry[]): Promise<void> {
-    this.#writer.end(entries).catch(() => {});
-    await this.over;
   }
 
   async #onThrown(error: unknown): Promise<void> {
@@ -234,10 +222,15 @@ export class RunningTurn {
     const { logger, random } = this.#parts;
     const referenceId = random.uuid();
     const failure = failureOf(error, referenceId);
-    const fields = { ...this.#names, reference: referenceId, code: failure.code };
+    const fields = { ...this.names, reference: referenceId, code: failure.code };
     if (failure.code === 'INTERNAL') logger.error('turn: the agent threw', { ...fields, error: textOf(error), stack: stackOf(error) });
     else logger.info('turn: the agent failed the turn', fields);
-    await this.#end([this.#speech.failed(failure)]);
+    this.#writer.end([this.#speech.failed(failure)]);
+  }
+
+  /** What ends the turn for a reason of the engine's own. */
+  failureEntry(code: EngineFailureCode): NewEntry {
+    return this.#speech.engineFailed(code);
   }
 
   // -- limits in time --
@@ -246,13 +239,13 @@ export class RunningTurn {
     const { clock, settings } = this.#parts;
     this.#lastWordAt = clock.monotonic();
     this.#watchSilence(settings.inactivityMs);
-    if (settings.deadlineMs !== undefined) this.#after(settings.deadlineMs, () => this.#expire('DEADLINE'));
+    if (settings.deadlineMs !== undefined) this.#deadline = clock.after(settings.deadlineMs, () => this.#expire('DEADLINE'));
   }
 
   /** One timer per stretch of silence, not one per entry: it looks when the last word was, and goes on from there. */
   #watchSilence(ms: number): void {
     const { clock, settings } = this.#parts;
-    this.#after(ms, () => {
+    this.#silence = clock.after(ms, () => {
       const leftMs = this.#lastWordAt + settings.inactivityMs - clock.monotonic();
       if (leftMs > 0) this.#watchSilence(leftMs);
       else this.#expire('INACTIVE');
@@ -262,17 +255,8 @@ export class RunningTurn {
   /** The commit comes first, the signal follows it: until then the code still holds the turn. */
   #expire(code: EngineFailureCode): void {
     if (this.isOver || this.#writer.isClosed) return;
-    this.#parts.logger.warn('turn: the engine ends it', { ...this.#names, code });
+    this.#parts.logger.warn('turn: the engine ends it', { ...this.names, code });
     this.#writer.fail(code);
-  }
-
-  #after(ms: number, task: () => void): Timer {
-    const timer = this.#parts.clock.after(ms, () => {
-      this.#timers.delete(timer);
-      task();
-    });
-    this.#timers.add(timer);
-    return timer;
   }
 
   // -- interrupt: the one signal that comes before the fence moves --
@@ -281,7 +265,7 @@ export class RunningTurn {
     const giveWay = (): void => {
       this.#giveWay().catch((error: unknown) => this.#break('turn: an interrupted turn could not be handed over', error));
     };
-    this.#interrupt = this.#after(this.#parts.settings.cancelGraceMs, giveWay);
+    this.#interrupt = this.#parts.clock.after(this.#parts.settings.cancelGraceMs, giveWay);
     this.#signal.abort(() => abortReason(endSentences.interrupted));
     if (!this.#hasBegun) giveWay();
   }
@@ -304,12 +288,14 @@ export class RunningTurn {
 
   // -- the end --
 
-  #onWords(row: TaskRow): void {
+  /** The run's words are on the log, and the row shows it. */
+  onRow(row: TaskRow): void {
     this.#lastWordAt = this.#parts.clock.monotonic();
     this.see(row);
   }
 
-  #onWriterEnd(end: WriterEnd): void {
+  /** The writer knows how the turn ended. */
+  onEnd(end: WriterEnd): void {
     const { cancelGraceMs } = this.#parts.settings;
     switch (end.kind) {
       case 'closed':
@@ -324,22 +310,23 @@ export class RunningTurn {
   #finish(reason: EndReason, graceMs: number): void {
     if (this.isOver) return;
     this.#over.abort();
-    for (const timer of this.#timers) timer.cancel();
-    this.#timers.clear();
-    this.#parts.logger.debug('turn: over', { ...this.#names, reason });
+    this.#silence?.cancel();
+    this.#deadline?.cancel();
+    this.#interrupt?.cancel();
+    this.#parts.logger.debug('turn: over', { ...this.names, reason });
     this.#parts.onOver(this, reason === 'silence' ? 'silence' : 'drain');
     if (!this.#isCodeRunning) return;
     this.#signal.abort(() => abortReason(endSentences[reason]));
     this.#parts.clock.after(graceMs, () => {
       if (!this.#isCodeRunning) return;
-      this.#parts.logger.warn('turn: the code ignores its signal', this.#names);
+      this.#parts.logger.warn('turn: the code ignores its signal', this.names);
       this.#parts.onRunaway(this);
     });
   }
 
   /** A bug of ours, or a store that refuses for good: the next look finds the turn held and not running, and gives it back. */
   #break(event: string, error: unknown): void {
-    this.#parts.logger.error(event, { ...this.#names, error: textOf(error), stack: stackOf(error) });
+    this.#parts.logger.error(event, { ...this.names, error: textOf(error), stack: stackOf(error) });
     this.lose('stuck');
   }
 }

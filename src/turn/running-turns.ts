@@ -6,7 +6,7 @@ import type { ReleaseAsk, TaskRow, TickResult } from '../log/store.ts';
 import type { TaskLog } from '../log/task-log.ts';
 import { Grants } from './grants.ts';
 import type { TurnSettings } from './options.ts';
-import type { LossReason } from './running-turn.ts';
+import type { LossReason, RunParts } from './running-turn.ts';
 import { RunningTurn } from './running-turn.ts';
 import type { Run } from './turn.ts';
 
@@ -27,6 +27,7 @@ export interface RunningTurnsParts {
 /** The turns of this process and their slots: each grant is started at most once, and no more codes run at once than there are slots. */
 export class RunningTurns {
   readonly #parts: RunningTurnsParts;
+  readonly #runParts: RunParts;
   readonly #grants = new Grants();
   /** Turns that are ours as far as is known, by task; some may wait for a slot. */
   readonly #held = new Map<string, RunningTurn>();
@@ -41,6 +42,12 @@ export class RunningTurns {
 
   constructor(parts: RunningTurnsParts) {
     this.#parts = parts;
+    this.#runParts = {
+      ...parts,
+      onOver: (turn, giveBack) => this.#onOver(turn, giveBack),
+      onLeft: (turn) => this.#onLeft(turn),
+      onRunaway: (turn) => this.#onRunaway(turn),
+    };
   }
 
   /** Slots that nobody has or is promised. */
@@ -85,15 +92,7 @@ export class RunningTurns {
   offer(row: TaskRow, replica: string): void {
     if (row.phase !== 'open' || row.holder !== replica || !this.#grants.take(row)) return;
     this.#held.get(row.id)?.lose('superseded'); // the row's fence is higher than its own
-    const { onRoom: _onRoom, look: _look, ...parts } = this.#parts;
-    const turn = new RunningTurn({
-      ...parts,
-      grant: row,
-      replica,
-      onOver: (over, giveBack) => this.#onOver(over, giveBack),
-      onLeft: (left) => this.#onLeft(left),
-      onRunaway: (runaway) => this.#onRunaway(runaway),
-    });
+    const turn = new RunningTurn(this.#runParts, row, replica);
     this.#held.set(row.id, turn);
     this.#unbegun.add(turn);
     this.#beginNext();

@@ -1,3 +1,4 @@
+import type { Mutable } from '../ground/mutable.ts';
 import type { Random } from '../ground/random.ts';
 import type { ArtifactBody, NewEntry, StatusBody, TakenBody } from '../log/entry.ts';
 import type { TaskRow } from '../log/store.ts';
@@ -28,7 +29,7 @@ export class Speech {
   readonly #writer: Writer;
   /** The state that the last queued entry leaves behind; nobody else changes it while the turn is ours. */
   #state: TaskState;
-  readonly #opened = new Set<string>();
+  #opened: Set<string> | undefined;
   #calls = 0;
 
   constructor({ grant, random, writer }: { readonly grant: TaskRow; readonly random: Random; readonly writer: Writer }) {
@@ -91,12 +92,13 @@ export class Speech {
 
   /** True when this run has begun the artifact of that id. */
   hasOpened(artifactId: string): boolean {
-    return this.#opened.has(artifactId);
+    return this.#opened?.has(artifactId) ?? false;
   }
 
   /** One piece of an artifact. */
   artifact(artifact: Artifact, options: PieceOptions = {}): Promise<void> {
     const entry = artifactEntry(artifact, options);
+    this.#opened ??= new Set();
     this.#opened.add(artifact.artifactId);
     return this.#writer.say([...this.#thaw(), entry]);
   }
@@ -130,7 +132,9 @@ export class Speech {
     const done: NewEntry = { kind: 'status', state: 'TASK_STATE_COMPLETED', body: '{}' };
     if (content === undefined) return [done];
     const artifact: Artifact = { artifactId: `${this.#grant.turn}#result`, name: 'result', parts: toParts(content) };
-    return [...this.#thaw(), artifactEntry(artifact, { isLast: true }), done];
+    const result = artifactEntry(artifact, { isLast: true });
+    const thawed = this.#thaw();
+    return thawed.length === 0 ? [result, done] : [...thawed, result, done];
   }
 
   /** FAILED, with words a person can read and the code a program can. */
@@ -146,7 +150,9 @@ export class Speech {
 }
 
 function artifactEntry(artifact: Artifact, { isLast, isAppended }: PieceOptions): NewEntry {
-  const body: ArtifactBody = { artifact, ...(isAppended ? { append: true } : {}), ...(isLast ? { lastChunk: true } : {}) };
+  const body: Mutable<ArtifactBody> = { artifact };
+  if (isAppended) body.append = true;
+  if (isLast) body.lastChunk = true;
   return { kind: 'artifact', body: JSON.stringify(body) };
 }
 

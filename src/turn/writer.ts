@@ -1,9 +1,10 @@
-import { settled } from '../ground/settled.ts';
 import { assert, assertNever } from '../ground/assert.ts';
 import { backoffMs } from '../ground/backoff.ts';
 import type { Clock } from '../ground/clock.ts';
 import { sleep } from '../ground/clock.ts';
+import { Deferred } from '../ground/deferred.ts';
 import type { LogFields, Logger } from '../ground/logger.ts';
+import { settled } from '../ground/settled.ts';
 import { Stopper } from '../ground/signal.ts';
 import type { Random } from '../ground/random.ts';
 import type { NewEntry } from '../log/entry.ts';
@@ -33,20 +34,25 @@ export interface WriterParts {
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
+  readonly run: WriterRun;
+}
+
+/** The run whose words a writer writes. */
+export interface WriterRun {
   /** Identity of the run, for log lines. */
   readonly names: LogFields;
   /** The entry that ends the turn FAILED. */
-  readonly failure: (code: EngineFailureCode) => NewEntry;
+  failureEntry(code: EngineFailureCode): NewEntry;
   /** The row as an answer of the store showed it. */
-  readonly onRow: (row: TaskRow) => void;
-  readonly onEnd: (end: WriterEnd) => void;
+  onRow(row: TaskRow): void;
+  onEnd(end: WriterEnd): void;
 }
 
 interface Pending {
   readonly entry: NewEntry;
   readonly ordinal: number;
-  readonly resolve: () => void;
-  readonly reject: (error: unknown) => void;
+  /** Only of the last entry of a call: the call is answered when that one is. */
+  call: Deferred<void> | undefined;
 }
 
 /** A stretch of pending entries that goes to the store in one call. */
@@ -119,18 +125,18 @@ export class Writer {
     return this.#queue(entries);
   }
 
-  /** As `say`; the last of these entries closes the turn, so nothing is taken after it. */
-  end(entries: readonly NewEntry[]): Promise<void> {
-    if (this.#isClosed) return Promise.reject(turnIsOver());
+  /** Queues the last words, the last of which closes the turn; nothing is taken after them. What became of them, `onEnd` tells. */
+  end(entries: readonly NewEntry[]): void {
+    if (this.#isClosed) return;
     this.#isClosed = true;
-    return this.#queue(entries);
+    void this.#queue(entries);
   }
 
   /** Ends the turn FAILED behind all that was said before (P7). */
   fail(code: EngineFailureCode): void {
     if (this.#isClosed) return;
     this.#failed = code;
-    this.end([this.#parts.failure(code)]).catch(() => {}); // whoever cares hears of it by `onEnd`
+    this.end([this.#parts.run.failureEntry(code)]);
   }
 
   /** The fence is known to have moved, or counts as moved: what is not on the log yet is refused. */
@@ -151,23 +157,25 @@ export class Writer {
   // -- the queue --
 
   #queue(entries: readonly NewEntry[]): Promise<void> {
-    let last: Promise<void> = Promise.resolve();
+    let last: Pending | undefined;
     for (const entry of entries) {
-      last = new Promise<void>((resolve, reject) => {
-        this.#pending.push({ entry, ordinal: ++this.#lastOrdinal, resolve, reject });
-      });
-      // a verb that nobody awaits must not end the process when its turn is canceled
-      this.#said = last.catch(() => {});
+      last = { entry, ordinal: ++this.#lastOrdinal, call: undefined };
+      this.#pending.push(last);
       this.#pendingBytes += entry.body.length;
     }
+    if (!last) return this.#said;
+    last.call = new Deferred();
+    const { promise } = last.call;
+    this.#said = promise.catch(() => {}); // a verb that nobody awaits must not end the process when its turn is canceled
     this.#pumpSoon();
-    return last;
+    return promise;
   }
 
   /** What waits is bounded by what the task may hold at all: the store would refuse the rest anyway (P11). */
   #isOverfull(entries: readonly NewEntry[]): boolean {
     const { entriesMax, bytesMax } = this.#parts.grant.limits;
-    const bytes = entries.reduce((sum, entry) => sum + entry.body.length, this.#pendingBytes);
+    let bytes = this.#pendingBytes;
+    for (const entry of entries) bytes += entry.body.length;
     return this.#pending.length + entries.length > entriesMax || bytes > bytesMax;
   }
 
@@ -236,9 +244,9 @@ export class Writer {
     if (error instanceof StoreError && error.kind === 'unavailable') return;
     if (this.#isMisconfigured) return;
     this.#isMisconfigured = true;
-    const { logger, names } = this.#parts;
+    const { logger, run } = this.#parts;
     logger.error('turn: the store cannot be written, writes wait', {
-      ...names,
+      ...run.names,
       error: error instanceof Error ? error.message : typeof error,
     });
   }
@@ -249,14 +257,22 @@ export class Writer {
     const count = first ? to + 1 - first.ordinal : 0;
     if (count <= 0) return; // a later batch's answer was here first and has said it already
     if (row.fence === this.#parts.grant.fence) this.#seq = row.seq;
-    for (const { entry, resolve } of this.#pending.splice(0, count)) {
+    this.#release(count);
+    this.#parts.run.onRow(row);
+    this.#finishIfSaid();
+  }
+
+  /** The first of what is pending stands on the log. */
+  #release(count: number): void {
+    for (const { entry, call } of this.#pending.splice(0, count)) {
       this.#pendingBytes -= entry.body.length;
-      resolve();
+      call?.resolve();
     }
-    this.#parts.onRow(row);
-    if (this.#isClosed && this.#pending.length === 0) {
-      this.#finish({ kind: 'closed', ...(this.#failed ? { failed: this.#failed } : {}) });
-    }
+  }
+
+  #finishIfSaid(): void {
+    if (!this.#isClosed || this.#pending.length > 0) return;
+    this.#finish(this.#failed ? { kind: 'closed', failed: this.#failed } : { kind: 'closed' });
   }
 
   // -- trouble: one call at a time, in order, until an outcome is known --
@@ -299,7 +315,7 @@ export class Writer {
         return this.#replaceRest('UNSTORABLE');
       case 'gap': {
         // the store has lost what it had acknowledged: there is nothing a writer can mend
-        this.#parts.logger.error('turn: the store lost acknowledged entries', this.#parts.names);
+        this.#parts.logger.error('turn: the store lost acknowledged entries', this.#parts.run.names);
         this.#finish({ kind: 'stuck' });
         return;
       }
@@ -318,18 +334,18 @@ export class Writer {
   #replaceRest(code: EngineFailureCode): void {
     const wasFailure = this.#failed !== undefined && this.#pending.length === 1;
     if (wasFailure) {
-      this.#parts.logger.error('turn: the failure of a turn could not be stored', { ...this.#parts.names, code });
+      this.#parts.logger.error('turn: the failure of a turn could not be stored', { ...this.#parts.run.names, code });
       this.#finish({ kind: 'stuck' });
       return;
     }
-    this.#parts.logger.warn('turn: an entry was refused for good, the turn fails', { ...this.#parts.names, code });
+    this.#parts.logger.warn('turn: an entry was refused for good, the turn fails', { ...this.#parts.run.names, code });
     const dropped = this.#pending.splice(0);
     this.#pendingBytes = 0;
     this.#lastOrdinal -= dropped.length;
     this.#sentTo = this.#lastOrdinal;
     this.#isClosed = false;
     this.fail(code);
-    for (const { reject } of dropped) reject(turnIsOver());
+    for (const { call } of dropped) call?.reject(turnIsOver());
   }
 
   /** After an unknown outcome "fenced" and "terminal" say nothing ⚖: what stands in the log under our fence was applied. */
@@ -345,13 +361,8 @@ export class Writer {
     }
     const first = this.#pending[0];
     if (this.#isOver || !first || applied < first.ordinal) return;
-    for (const { entry, resolve } of this.#pending.splice(0, applied + 1 - first.ordinal)) {
-      this.#pendingBytes -= entry.body.length;
-      resolve();
-    }
-    if (this.#isClosed && this.#pending.length === 0) {
-      this.#finish({ kind: 'closed', ...(this.#failed ? { failed: this.#failed } : {}) });
-    }
+    this.#release(applied + 1 - first.ordinal);
+    this.#finishIfSaid();
   }
 
   // -- the end --
@@ -361,10 +372,10 @@ export class Writer {
     this.#isOver = true;
     this.#isClosed = true;
     this.#stopped.abort();
-    for (const { reject } of this.#pending.splice(0)) reject(turnIsOver());
+    for (const { call } of this.#pending.splice(0)) call?.reject(turnIsOver());
     this.#pendingBytes = 0;
     this.#wakeWaiters();
-    if (end) this.#parts.onEnd(end);
+    if (end) this.#parts.run.onEnd(end);
   }
 
   /** A bug of ours or of the store: somebody else has to settle the turn. */
@@ -374,6 +385,7 @@ export class Writer {
   }
 
   #wakeWaiters(): void {
+    if (this.#waiters.length === 0) return;
     const waiters = this.#waiters;
     this.#waiters = [];
     for (const wake of waiters) wake();

@@ -1,3 +1,4 @@
+import type { Mutable } from '../../ground/mutable.ts';
 import { isTerminal } from '../../protocol/states.ts';
 import type { TaskState } from '../../protocol/types.ts';
 import type { EntryRow } from '../entry.ts';
@@ -8,8 +9,6 @@ export interface Change {
   readonly row: TaskRow;
   readonly entries: readonly EntryRow[];
 }
-
-type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
 /** A change in the making: a copy of the row, of one decision alone. Nobody else sees it before it is done, and nobody changes it after. */
 export interface Draft {
