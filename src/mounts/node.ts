@@ -113,11 +113,12 @@ class NodeMount implements Served {
     if (signals) this.#signals = onStopSignal(() => void this.#closeBySignal());
   }
 
-  close(): Promise<void> {
+  // bound, because it is documented to be taken out of what `serve` gives
+  readonly close = (): Promise<void> => {
     this.#signals?.remove();
     this.#closing ??= holdProcess(this.#close());
     return this.#closing;
-  }
+  };
 
   readonly #isLast = (): boolean => this.#closing !== undefined;
   readonly #forget = (response: ServerResponse): void => void this.#underWay.delete(response);

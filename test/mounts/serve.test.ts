@@ -23,6 +23,15 @@ describe('serve', () => {
     }
   });
 
+  test('gives a url and a close that work without what they came in', async () => {
+    const stage = new Stage({ operations });
+    const { url, close } = await serve(stage, { signals: false });
+    expect((await fetch(url + CARD)).status).toBe(200);
+    await close();
+    await close(); // twice is fine
+    await expect(fetch(url + CARD)).rejects.toThrow();
+  });
+
   test('tells who runs it whether it lives and whether it is ready', async () => {
     await using open = await onStage();
     const ask = async (path: string) => {
