@@ -1,4 +1,6 @@
 import { parseArgs } from 'node:util';
+import type { AgentOptions } from '../agent/options.ts';
+import type { WireLimits } from '../bindings/exchange.ts';
 import type { TurnOptions } from '../turn/options.ts';
 
 /** What a command line says, read and checked. */
@@ -15,7 +17,8 @@ export interface Flags {
   readonly migrate: 'auto' | 'check';
   readonly endsWithInput: boolean;
   readonly wantsHelp: boolean;
-  readonly turn: TurnOptions;
+  /** The options of the agent that were given. */
+  readonly options: TurnOptions & Pick<AgentOptions, 'blockingMs' | 'limits'>;
 }
 
 /** The command line makes no sense: one line says why, and the process ends with 2. */
@@ -47,6 +50,18 @@ const turnKinds: Readonly<Record<keyof TurnOptions, Kind>> = {
   taskBytesMax: 'number',
   tries: 'number',
 };
+
+const limitKinds: Readonly<Record<keyof WireLimits, Kind>> = {
+  bodyBytesMax: 'number',
+  streamsMax: 'number',
+  streamsPerCallerMax: 'number',
+  callsMax: 'number',
+  callsPerCallerMax: 'number',
+};
+
+const otherKinds = { blockingMs: 'number' } as const;
+
+const kinds: Readonly<Record<string, Kind>> = { ...turnKinds, ...limitKinds, ...otherKinds };
 
 const texts = {
   agent: 'scripted, or the file of an agent: a module that exports `agent`',
@@ -86,20 +101,20 @@ export function parseFlags(args: readonly string[]): Flags {
     migrate,
     endsWithInput: values['end-with-input'] === true,
     wantsHelp: values['help'] === true,
-    turn: turnOptions(text),
+    options: { ...given(turnKinds, text), ...given(otherKinds, text), ...limitsOf(given(limitKinds, text)) },
   };
 }
 
 /** What `--help` prints. */
 export function usage(): string {
   const named = [...Object.entries(texts).map(([name, says]) => [`${name} …`, says]), ...Object.entries(switches)];
-  const options = Object.entries(turnKinds).map(([name, kind]) => [kebab(name), kind === 'number' ? 'a number' : kind.join(' | ')]);
+  const options = Object.entries(kinds).map(([name, kind]) => [kebab(name), kind === 'number' ? 'a number' : kind.join(' | ')]);
   const lines = [...named, ...options].map(([name = '', says = '']) => `  --${name.padEnd(20)} ${says}`);
   return ['npm start -- [--FLAG VALUE …]: serves an agent on one port; several with one --store are replicas', ...lines].join('\n');
 }
 
 function parse(args: readonly string[]): Readonly<Record<string, string | boolean | undefined>> {
-  const strings = [...Object.keys(texts), ...Object.keys(turnKinds).map(kebab)];
+  const strings = [...Object.keys(texts), ...Object.keys(kinds).map(kebab)];
   const options = {
     ...Object.fromEntries(strings.map((name) => [name, { type: 'string' as const }])),
     ...Object.fromEntries(Object.keys(switches).map((name) => [name, { type: 'boolean' as const }])),
@@ -112,9 +127,13 @@ function parse(args: readonly string[]): Readonly<Record<string, string | boolea
   }
 }
 
-function turnOptions(text: (name: string) => string | undefined): TurnOptions {
+/** The options of a table that the command line gives. */
+function given(
+  table: Readonly<Record<string, Kind>>,
+  text: (name: string) => string | undefined,
+): Readonly<Record<string, string | number>> {
   const found: Record<string, string | number> = {};
-  for (const [name, kind] of Object.entries(turnKinds)) {
+  for (const [name, kind] of Object.entries(table)) {
     const flag = kebab(name);
     const value = text(flag);
     if (value === undefined) continue;
@@ -122,7 +141,11 @@ function turnOptions(text: (name: string) => string | undefined): TurnOptions {
     else if (kind.includes(value)) found[name] = value;
     else throw new UsageError(`--${flag}: ${kind.join(' or ')} was expected, ${value} came`);
   }
-  return found; // names and values by the table above, which names every option
+  return found;
+}
+
+function limitsOf(limits: Readonly<Record<string, string | number>>): Pick<AgentOptions, 'limits'> {
+  return Object.keys(limits).length === 0 ? {} : { limits };
 }
 
 function numberOf(flag: string, value: string): number {

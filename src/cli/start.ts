@@ -16,13 +16,13 @@ const byBearer: Identify = (request) => {
 };
 
 async function start(flags: Flags): Promise<void> {
-  const { effects, publicUrl, host, port, turn } = flags;
+  const { effects, publicUrl, host, port } = flags;
   const store = storeOf(flags);
   const given = await agentOptionsOf(flags.agent, effects === undefined ? {} : { effects });
   const options: AgentOptions = {
     identify: byBearer,
     ...given,
-    ...turn,
+    ...flags.options,
     store,
     ...(publicUrl === undefined ? {} : { publicUrl }),
   };

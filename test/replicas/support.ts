@@ -82,11 +82,13 @@ async function judge(rig: Rig, history: History, probeOf: Stage['probe']): Promi
     const read = await readStored(source, taskIds);
     return [...read.values()].every(({ row }) => row.phase === 'closed') && read;
   });
-  for (const index of rig.living.map((replica) => rig.replicas.indexOf(replica))) {
-    for (const [taskId, { row }] of stored) {
+  const readers = rig.living.map((replica) => rig.replicas.indexOf(replica));
+  for (const [taskId, { row }] of stored) {
+    const read = async (index: number): Promise<void> => {
       const probe = probeOf(index, row.owner === '' ? {} : { caller: row.owner });
       await probe.get(taskId, { isFinal: true }).catch(() => undefined); // recorded: the checker looks at it
-    }
+    };
+    await Promise.all(readers.map(read));
   }
   return checkHistory({ facts: history.facts, stored }, { leaseMs: LEASE_MS, fairMs: (from, to) => rig.lag.fairMs(from, to) });
 }

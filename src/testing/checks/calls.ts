@@ -5,7 +5,7 @@ import type { CancelFact, SendFact } from '../facts.ts';
 import type { Evidence, StoredTask, Violation } from './check.ts';
 import { canonical, difference, factsOf } from './check.ts';
 import { said } from './log.ts';
-import { foldTo, shortened } from './folding.ts';
+import { foldTo, shortened, wholeText } from './folding.ts';
 
 /** P2: every task that was answered is the fold of its log up to some entry. */
 export function* answersAreCommitted(evidence: Evidence): Generator<Violation> {
@@ -15,7 +15,7 @@ export function* answersAreCommitted(evidence: Evidence): Generator<Violation> {
     const stored = evidence.stored.get(task.id);
     if (!stored) yield { promise: 'P2', taskId: task.id, says: `${fact.observer} was answered a task that is not in the store` };
     else if (!isPrefix(task, stored, fact.kind === 'cancel' ? undefined : fact.historyLength)) {
-      const says = `${fact.observer} was answered what never stood in the log: ${difference(canonical(task), canonical(foldTo(stored, stored.row.seq)))}`;
+      const says = `${fact.observer} was answered what never stood in the log: ${difference(canonical(task), wholeText(stored))}`;
       yield { promise: 'P2', taskId: task.id, says };
     }
   }
@@ -26,7 +26,7 @@ export function* readsAgree(evidence: Evidence): Generator<Violation> {
   for (const { taskId, observer, outcome, isFinal } of factsOf(evidence, 'read')) {
     const stored = evidence.stored.get(taskId);
     if (!isFinal || !stored) continue;
-    const [read, stands] = [outcome.kind === 'task' ? canonical(outcome.task) : outcome.kind, canonical(foldTo(stored, stored.row.seq))];
+    const [read, stands] = [outcome.kind === 'task' ? canonical(outcome.task) : outcome.kind, wholeText(stored)];
     if (read !== stands) yield { promise: 'P3', taskId, says: `${observer} reads at the end ${difference(read, stands)}` };
   }
 }
@@ -126,6 +126,7 @@ function* causeOf({ row, entries }: StoredTask, message: Place['entry']): Genera
 /** Whether a task is what its log folded to at some moment. Only moments with the same status and the same amount of parts are folded. */
 function isPrefix(task: Task, stored: StoredTask, historyLength?: number): boolean {
   const wanted = canonical(task);
+  if (historyLength === undefined && wanted === wholeText(stored)) return true; // most answers are about what has ended
   let parts = new Map<string, number>();
   let isAt = false;
   for (const entry of stored.entries) {
