@@ -34,3 +34,4 @@ export { readStored } from './testing/stored.ts';
 export { storeSuite } from './testing/store-suite.ts';
 export type { SuiteRunner } from './testing/suite-runner.ts';
 export { wakeSuite } from './testing/wake-suite.ts';
+export { VirtualClock } from './testing/virtual-clock.ts';

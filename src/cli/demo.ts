@@ -17,7 +17,7 @@ async function demo({ agent, text }: { readonly agent?: string; readonly text?: 
   out.say('Starting three processes …');
   const flags = ['--lease-ms', String(DEMO_LEASE_MS), '--on-lost', 'retry'];
   await using rig = await Rig.open({ agent: agent ?? poet, replicas: 3, flags });
-  rig.lag.start();
+  rig.recordLag();
   for (const { name, url, pid } of rig.replicas) out.say(`  ${name}  ${url}  process ${pid}`);
   out.say(`  front ${rig.front.url} sends each request to the next of them`);
   const story = new Story(rig, out);

@@ -51,6 +51,20 @@ const checks: readonly Check[] = [
 /**
  * Verifies the promises P1 to P9 on a history: everything that clients saw, held against the logs in the store once nothing moves any
  * more. It knows nothing of how the replicas work, so it believes none of them.
+ *
+ * @example
+ * ```ts
+ * import { sqlite } from 'chorus-a2a/sqlite';
+ * import { checkHistory, History, Probe, readStored, Rig, taskIdsIn } from 'chorus-a2a/testing';
+ *
+ * await using rig = await Rig.open({ agent: 'agent.ts' });
+ * const history = new History();
+ * const [a, b] = rig.replicas.map(({ url, name }) => new Probe({ url, replica: name, history }));
+ * const task = await a?.sendForTask('hello');
+ * if (task) await b?.get(task.id, { isFinal: true });
+ * const stored = await readStored(sqlite(rig.store), taskIdsIn(history.facts));
+ * console.log(checkHistory({ facts: history.facts, stored }, { leaseMs: 10_000 }).violations);
+ * ```
  */
 export function checkHistory(evidence: Evidence, judging: Judging): Verdict {
   const kills = judgeKills(evidence, { leaseMs: judging.leaseMs, fairMs: judging.fairMs ?? ((from, to) => to - from) });

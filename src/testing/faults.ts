@@ -26,6 +26,20 @@ export const faults: readonly Fault[] = ['final-write', 'final-refused', 'lost-a
  * `final-refused`: each write of a turn that carries COMPLETED is refused for its content, whenever it is tried;
  * `lost-ack`: of every five writes one is stored and then answered with a connection error;
  * `slow`: each call starts 200 ms late.
+ *
+ * @example
+ * ```ts
+ * import { createAgent } from 'chorus-a2a';
+ * import { sqlite } from 'chorus-a2a/sqlite';
+ * import { withFault } from 'chorus-a2a/testing';
+ *
+ * const agent = createAgent({
+ *   card: { name: 'Greeter', description: 'Greets people by name.', version: '1.0.0' },
+ *   store: withFault(sqlite('tasks.db'), 'lost-ack'),
+ *   run: (turn) => `Hello, ${turn.text}!`,
+ * });
+ * await agent.start();
+ * ```
  */
 export function withFault(source: StoreSource, fault: Fault): StoreSource {
   return {

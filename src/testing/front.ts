@@ -80,6 +80,7 @@ export class Front {
   }
 
   #try(incoming: IncomingMessage, reply: ServerResponse, [target, ...others]: readonly FrontTarget[]): void {
+    if (reply.destroyed) return; // the caller left while a dead replica was tried
     if (!target) {
       reply.writeHead(503, { 'content-type': 'text/plain', 'retry-after': '1' }).end('no replica answers');
       return;

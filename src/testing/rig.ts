@@ -3,8 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { assert } from '../ground/assert.ts';
 import { systemClock } from '../ground/clock.ts';
+import { isA2AError } from '../protocol/errors.ts';
 import { Front } from './front.ts';
 import { LagRecord } from './lag.ts';
+import { Probe } from './probe.ts';
 import { ReplicaProcess } from './replica-process.ts';
 import type { LogLine, ProcessEnd } from './replica-process.ts';
 
@@ -38,6 +40,17 @@ const LATE_TICK_EVENT = 'replica: late tick';
 /**
  * Several replicas of one agent, each an operating-system process, on one store, behind a round-robin front. Use it with `await using`: it
  * ends the processes and removes its folder.
+ *
+ * @example
+ * ```ts
+ * import { Probe, Rig } from 'chorus-a2a/testing';
+ *
+ * await using rig = await Rig.open({ agent: 'agent.ts', replicas: 3 });
+ * const probe = new Probe({ url: rig.front.url });
+ * const { id } = await probe.sendForTask('a long report', { returnImmediately: true });
+ * await rig.kill(0);
+ * for await (const { seq, item } of probe.subscribe(id)) console.log(seq, item);
+ * ```
  */
 export class Rig implements AsyncDisposable {
   readonly front: Front = new Front();
@@ -89,6 +102,11 @@ export class Rig implements AsyncDisposable {
   /** The replicas that would answer now. */
   get living(): readonly ReplicaProcess[] {
     return this.#replicas.filter((replica) => replica.isAlive && !replica.isStopped);
+  }
+
+  /** Begins to record lost time: late beats of this process, late ticks of replicas, and how long the fastest replica takes for a small write. */
+  recordLag(): void {
+    this.lag.start(() => Promise.any(this.living.map(smallWrite)));
   }
 
   /** kill -9: no goodbye. Resolves when the process is gone, with the moment it was killed (epoch milliseconds). */
@@ -164,4 +182,16 @@ export class Rig implements AsyncDisposable {
   #route(): void {
     this.front.setTargets(this.living.map(({ name, url }) => ({ name, url })));
   }
+}
+
+/** Names nothing: to cancel it takes the store's write lock and changes nothing. */
+const NO_TASK = '00000000-0000-4000-8000-000000000000';
+
+const SMALL_WRITE_MS_MAX = 5_000;
+
+/** Rejects when the replica could not write, or is gone. */
+async function smallWrite({ url, name }: ReplicaProcess): Promise<void> {
+  const probe = new Probe({ url, replica: name, timeoutMs: SMALL_WRITE_MS_MAX });
+  const answer = await probe.cancel(NO_TASK).catch((error: unknown) => error);
+  if (!isA2AError(answer) || answer.code !== 'TASK_NOT_FOUND') throw new Error(`${name} could not write`, { cause: answer });
 }

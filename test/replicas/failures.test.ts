@@ -155,7 +155,7 @@ describe('a replica that dies', () => {
       ({ item }) => onLost === 'ask' && 'statusUpdate' in item && item.statusUpdate.status.state === state,
     );
     await eventually('the chunks', async () => partsOf(await c.get(id)).length === 3);
-    stage.rig.lag.start();
+    stage.rig.recordLag();
     const at = await stage.rig.kill(0);
     stage.history.record({ kind: 'kill', at, observer: 'test', replica: 'A', holding: [id] });
     const seen = await onB;

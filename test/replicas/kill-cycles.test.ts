@@ -124,7 +124,7 @@ async function everybodyLeaves(load: Load, stage: Stage): Promise<void> {
 
 async function run(stage: Stage, random: () => number): Promise<{ readonly load: Load; readonly verdict: Verdict }> {
   const { rig } = stage;
-  rig.lag.start(() => stage.probes().at(0)?.cancel(NO_TASK) ?? Promise.resolve());
+  rig.recordLag();
   const load = new Load(stage, random);
   const chaos = new Chaos(stage, random);
   load.start(6);
