@@ -1,6 +1,7 @@
 import type { Clock } from '../ground/clock.ts';
 import type { Logger } from '../ground/logger.ts';
 import type { Random } from '../ground/random.ts';
+import type { Signal } from '../ground/signal.ts';
 import type { Caller } from '../log/entry.ts';
 import type { Call, Operations, StreamItem } from '../operations/call.ts';
 import { invalidParams } from '../protocol/errors.ts';
@@ -33,8 +34,21 @@ export interface Asked {
   readonly operation: Operation;
   /** JSON of the request message. */
   readonly json: unknown;
-  /** Under which this request is logged. */
-  readonly reference: string;
+  readonly reference: Reference;
+}
+
+/** Under which a request is logged; made when something is logged of it. */
+export class Reference {
+  readonly #random: Random;
+  #id: string | undefined;
+
+  constructor(random: Random) {
+    this.#random = random;
+  }
+
+  get id(): string {
+    return (this.#id ??= this.#random.uuid());
+  }
 }
 
 /** What came of it. `headers` go with either kind; `release` is called when the stream is over. */
@@ -43,10 +57,13 @@ export type Performed = { readonly headers: Readonly<Record<string, string>> } &
   | { readonly kind: 'stream'; readonly items: AsyncIterable<StreamItem>; readonly release: () => void }
 );
 
+/** Everybody, where nobody asks who calls. */
+export const anonymous: Caller = Object.freeze({});
+
 /** Who calls (SCOPE-01, SCOPE-02). A name is checked like every id, because stores keep it (case 95). */
-export async function identifyCaller(exchange: Exchange, identify: Identify | undefined): Promise<Caller> {
-  const told = await identify?.(exchange);
-  if (told === undefined) return {};
+export async function identifyCaller(exchange: Exchange, identify: Identify): Promise<Caller> {
+  const told = await identify(exchange);
+  if (told === undefined) return anonymous;
   const { name, claims } = told;
   const problem = name === undefined ? undefined : idProblem(name);
   if (problem !== undefined) throw invalidParams('caller', `the caller's name ${problem}`);
@@ -59,41 +76,57 @@ export async function identifyCaller(exchange: Exchange, identify: Identify | un
 /** Reads the request, opens the call, and calls the operation: the same for every binding (BIND-02). */
 export async function perform(parts: BindingParts, asked: Asked): Promise<Performed> {
   const prepared = prepare(asked.operation, asked.json);
-  const call = openCall(asked, prepared.tenant);
+  const call = new OpenedCall(asked, prepared.tenant);
   const headers = echoed(parts, asked.exchange, call.extensions);
   const release = (asked.operation.isStreaming ? parts.streams : parts.calls).take(asked.caller.name);
   let isKept = false;
   try {
     const answer = await prepared.run(parts.operations, call);
-    if (answer.kind === 'value') return { ...answer, headers };
+    if (answer.kind === 'value') return { kind: 'value', value: answer.value, headers };
     isKept = true; // for as long as the stream lasts
-    return { ...answer, headers, release };
+    return { kind: 'stream', items: answer.items, headers, release };
   } finally {
     if (!isKept) release();
   }
 }
 
-function openCall({ exchange, caller, reference }: Asked, tenant: string): Call {
-  const idempotencyKey = parseIdempotencyKey(exchange.header(headerNames.idempotencyKey));
-  const lastEventId = exchange.header(headerNames.lastEventId);
-  return {
-    caller,
-    tenant,
-    extensions: parseExtensions(exchange.header(headerNames.extensions)),
-    reference,
-    ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
-    ...(lastEventId === undefined ? {} : { lastEventId }),
-    // a getter: mounts make the signal when somebody asks for it, and most calls end before anybody does
-    get signal() {
-      return exchange.signal;
-    },
-  };
+class OpenedCall implements Call {
+  readonly caller: Caller;
+  readonly tenant: string;
+  readonly extensions: readonly string[];
+  readonly idempotencyKey?: string;
+  readonly lastEventId?: string;
+  readonly #asked: Asked;
+
+  constructor(asked: Asked, tenant: string) {
+    const { exchange, caller } = asked;
+    this.#asked = asked;
+    this.caller = caller;
+    this.tenant = tenant;
+    this.extensions = parseExtensions(exchange.header(headerNames.extensions));
+    const idempotencyKey = parseIdempotencyKey(exchange.header(headerNames.idempotencyKey));
+    if (idempotencyKey !== undefined) this.idempotencyKey = idempotencyKey;
+    const lastEventId = exchange.header(headerNames.lastEventId);
+    if (lastEventId !== undefined) this.lastEventId = lastEventId;
+  }
+
+  get reference(): string {
+    return this.#asked.reference.id;
+  }
+
+  // mounts make the signal when somebody asks for it, and most calls end before anybody does
+  get signal(): Signal {
+    return this.#asked.exchange.signal;
+  }
 }
+
+/** What most answers carry beside the binding's own headers. */
+export const noHeaders: Readonly<Record<string, string>> = Object.freeze({});
 
 /** The extensions that are active for this call: asked for, and declared by the card (AMB-25). */
 function echoed({ card }: BindingParts, { base }: Exchange, asked: readonly string[]): Readonly<Record<string, string>> {
-  if (asked.length === 0) return {};
+  if (asked.length === 0) return noHeaders;
   const declared = new Set((card(base).capabilities.extensions ?? []).map(({ uri }) => uri));
   const active = asked.filter((uri) => declared.has(uri));
-  return active.length === 0 ? {} : { [headerNames.extensions]: printExtensions(active) };
+  return active.length === 0 ? noHeaders : { [headerNames.extensions]: printExtensions(active) };
 }

@@ -7,21 +7,24 @@ import type { JsonRpcId } from '../wire/json-rpc.ts';
 import { parseRequest, printError, printResult } from '../wire/json-rpc.ts';
 import { operationNamed } from '../wire/operations.ts';
 import type { BindingParts, Performed } from './calls.ts';
-import { identifyCaller, perform } from './calls.ts';
+import { anonymous, identifyCaller, noHeaders, perform, Reference } from './calls.ts';
 import type { Exchange, Reply } from './exchange.ts';
 import { challenge } from './replies.ts';
 import { printStream, streamHeaders } from './streams.ts';
 import { requireVersion } from './version.ts';
 
+const bodyTypes: readonly string[] = [mediaTypes.json];
+const jsonHeaders = { 'content-type': mediaTypes.json };
+
 /** Answers one JSON-RPC request (behaviour.md 6.2). */
 export async function answerJsonRpc(parts: BindingParts, exchange: Exchange): Promise<Reply> {
-  const reference = parts.random.uuid();
-  const toError = (thrown: unknown): A2AError => toA2AError(thrown, { referenceId: reference, logger: parts.logger });
+  const reference = new Reference(parts.random);
+  const toError = (thrown: unknown): A2AError => toA2AError(thrown, { referenceId: reference.id, logger: parts.logger });
   let id: JsonRpcId = null;
   try {
     // before the body, so that a stranger costs no more than a few headers
-    const caller = await identifyCaller(exchange, parts.identify);
-    requireContentType(exchange.header(headerNames.contentType), [mediaTypes.json]);
+    const caller = parts.identify ? await identifyCaller(exchange, parts.identify) : anonymous;
+    requireContentType(exchange.header(headerNames.contentType), bodyTypes);
     const request = parseRequest(await exchange.body(parts.bodyBytesMax));
     ({ id } = request);
     if (request.kind === 'refused') throw request.error;
@@ -36,7 +39,7 @@ export async function answerJsonRpc(parts: BindingParts, exchange: Exchange): Pr
 
 function print(parts: BindingParts, id: JsonRpcId, toError: (thrown: unknown) => A2AError, done: Performed): Reply {
   if (done.kind === 'value') {
-    const headers = { ...done.headers, 'content-type': mediaTypes.json };
+    const headers = done.headers === noHeaders ? jsonHeaders : { ...done.headers, ...jsonHeaders };
     return { status: 200, headers, body: printResult(id, JSON.stringify(done.value)) };
   }
   const printer = {

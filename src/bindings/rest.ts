@@ -6,7 +6,7 @@ import type { Operation } from '../wire/operations.ts';
 import type { RestParams } from '../wire/rest.ts';
 import { matchRest, restRequest } from '../wire/rest.ts';
 import type { BindingParts, Performed } from './calls.ts';
-import { identifyCaller, perform } from './calls.ts';
+import { anonymous, identifyCaller, perform, Reference } from './calls.ts';
 import type { Exchange, Reply } from './exchange.ts';
 import { notFoundReply, restErrorReply, wrongMethodReply } from './replies.ts';
 import { printStream, streamHeaders } from './streams.ts';
@@ -20,11 +20,11 @@ export async function answerRest(parts: BindingParts, exchange: Exchange, path: 
   const match = matchRest(exchange.method, path);
   if (match.kind === 'notFound') return notFoundReply();
   if (match.kind === 'methodNotAllowed') return wrongMethodReply(exchange.method, match.allow, mediaType);
-  const reference = parts.random.uuid();
-  const toError = (thrown: unknown): A2AError => toA2AError(thrown, { referenceId: reference, logger: parts.logger });
+  const reference = new Reference(parts.random);
+  const toError = (thrown: unknown): A2AError => toA2AError(thrown, { referenceId: reference.id, logger: parts.logger });
   try {
     const { operation, params } = match;
-    const caller = await identifyCaller(exchange, parts.identify);
+    const caller = parts.identify ? await identifyCaller(exchange, parts.identify) : anonymous;
     requireVersion(exchange);
     const json = await readRequest(exchange, operation, params, parts.bodyBytesMax);
     const done = await perform(parts, { exchange, caller, operation, json, reference });

@@ -62,7 +62,7 @@ export function createRouter({ operations, card, identify, limits, clock, random
   };
 }
 
-async function route(exchange: Exchange, parts: BindingParts, cardReply: (exchange: Exchange) => Reply): Promise<Reply> {
+function route(exchange: Exchange, parts: BindingParts, cardReply: (exchange: Exchange) => Reply): Reply | Promise<Reply> {
   const { method, path } = exchange;
   if (isJsonRpcPath(path)) return method === 'POST' ? answerJsonRpc(parts, exchange) : wrongMethodReply(method, ['POST']);
   if (path === CARD_PATH) {

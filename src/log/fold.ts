@@ -4,7 +4,7 @@ import type { Artifact, Message, Part, StreamResponse, Struct, Task, TaskArtifac
 import type { Entry } from './entry.ts';
 
 interface OpenArtifact {
-  /** Everything but the parts: those that came with it are in \`parts\`. */
+  /** Everything but the parts: those that came with it are in `parts`. */
   details: Artifact;
   /** Grows in place: one more chunk costs one push, never a copy of what is there. */
   parts: Part[];

@@ -66,7 +66,6 @@ export function createAnswer(
     const asked = preflight(cors, exchange);
     if (asked) return asked;
     const given = await agent.handle(exchange);
-    if (!cors) return given;
     return { ...given, headers: { ...given.headers, ...corsHeaders(cors, exchange.header('origin')) } };
   };
   const run = async ({ request, response, path, search, isLast, onClose }: Incoming): Promise<void> => {
@@ -77,11 +76,11 @@ export function createAnswer(
       clock: agent.clock,
       bodyMs,
     });
-    response.once('close', () => {
+    response.on('close', () => {
       if (!response.writableFinished) exchange.hangUp();
       onClose?.(response);
     });
-    const printed = await reply(exchange);
+    const printed = await (cors ? reply(exchange) : agent.handle(exchange));
     await print(printed, request, response, { clock: agent.clock, stallMs, isLast: isLast?.() ?? false });
   };
   return (incoming) => {

@@ -1,6 +1,7 @@
 import type { MessageBody } from '../log/entry.ts';
 import type { AcceptAsk, AcceptResult, TaskRow } from '../log/store.ts';
 import { assertNever } from '../ground/assert.ts';
+import type { Mutable } from '../ground/mutable.ts';
 import { invalidParams, taskNotFound, unavailable, unsupportedOperation } from '../protocol/errors.ts';
 import { idProblem } from '../protocol/ids.ts';
 import type { SendMessageRequest } from '../protocol/types.ts';
@@ -29,26 +30,26 @@ const OVERLOAD_RETRY_MS = 2_000;
  */
 export async function accept(parts: OperationParts, call: Call, request: SendMessageRequest): Promise<Accepted> {
   const ask = toAsk(parts, call, request);
-  await refuseOverload(parts, call, ask);
+  if (ask.isNew && isOverloaded(parts)) await refuseNew(parts, call, ask);
   const result = await patiently(parts, call.signal, () => acceptOnce(parts, ask));
   if (result.kind !== 'accepted') throw refusal(result, ask);
   const { row, messageSeq, turn, isRepeat } = result;
-  return {
-    taskId: row.id,
-    row,
-    messageSeq,
-    ...(turn === undefined ? {} : { turn }),
-    seq: isRepeat ? row.seq : result.seq,
-    after: isRepeat ? messageSeq : result.seq,
-  };
+  const seq = isRepeat ? row.seq : result.seq;
+  const accepted: Mutable<Accepted> = { taskId: row.id, row, messageSeq, seq, after: isRepeat ? messageSeq : seq };
+  if (turn !== undefined) accepted.turn = turn;
+  return accepted;
 }
 
 /** One try. The grant in its answer is offered on a repeat as well: the answer that would have brought it may be the one that was lost ⚖. */
 async function acceptOnce({ log, turns }: OperationParts, ask: FixedAsk): Promise<AcceptResult> {
-  using slot = turns.reserve();
-  const result = await log.accept({ ...ask, replica: turns.replica, canStart: slot !== undefined });
-  if (result.kind === 'accepted') offerGrant(turns, result.row);
-  return result;
+  const slot = turns.reserve();
+  try {
+    const result = await log.accept({ ...ask, replica: turns.replica, canStart: slot !== undefined });
+    if (result.kind === 'accepted') offerGrant(turns, result.row);
+    return result;
+  } finally {
+    slot?.[Symbol.dispose](); // not `using`, see sendMessage
+  }
 }
 
 type FixedAsk = Omit<AcceptAsk, 'replica' | 'canStart'>;
@@ -58,19 +59,16 @@ function toAsk(parts: OperationParts, call: Call, { message, configuration, meta
   const scope = scopeOf(parts, call);
   const key = keyOf(parts, call);
   const isNew = message.taskId === undefined;
-  const body: MessageBody = {
-    message,
-    caller: { ...call.caller, ...(call.tenant === '' ? {} : { tenant: call.tenant }) },
-    ...(metadata ? { metadata } : {}),
-    ...(configuration?.acceptedOutputModes ? { acceptedOutputModes: configuration.acceptedOutputModes } : {}),
-  };
+  const { caller, tenant } = call;
+  const body: Mutable<MessageBody> = { message, caller: tenant === '' ? caller : { ...caller, tenant } };
+  if (metadata) body.metadata = metadata;
+  if (configuration?.acceptedOutputModes) body.acceptedOutputModes = configuration.acceptedOutputModes;
   // TURN-01, TURN-03: a client's context is kept, a missing one is made; TURN-17: an existing task has one
   const contextId = message.contextId ?? (isNew ? parts.random.uuid() : undefined);
-  return {
+  const ask: Mutable<FixedAsk> = {
     scope,
     taskId: message.taskId ?? taskIdOf(scope, key),
     isNew,
-    ...(contextId === undefined ? {} : { contextId }),
     key,
     // a key made here is known to nobody: no other content can come under it
     digest: call.idempotencyKey === undefined ? 'unshared' : digestOf(message),
@@ -78,6 +76,8 @@ function toAsk(parts: OperationParts, call: Call, { message, configuration, meta
     whileWorking: parts.settings.whileWorking,
     limits: turnLimits(parts.settings),
   };
+  if (contextId !== undefined) ask.contextId = contextId;
+  return ask;
 }
 
 function keyOf({ random }: OperationParts, { idempotencyKey }: Call): string {
@@ -88,8 +88,11 @@ function keyOf({ random }: OperationParts, { idempotencyKey }: Call): string {
 }
 
 /** New tasks wait outside while the queue is full; messages to existing tasks never do, and neither does the repeat of an accepted one. */
-async function refuseOverload({ turns, settings, log }: OperationParts, call: Call, { isNew, taskId, scope }: FixedAsk): Promise<void> {
-  if (!isNew || turns.canStart || turns.queued < settings.queuedMax) return;
+function isOverloaded({ turns, settings }: OperationParts): boolean {
+  return !turns.canStart && turns.queued >= settings.queuedMax;
+}
+
+async function refuseNew({ log }: OperationParts, call: Call, { taskId, scope }: FixedAsk): Promise<void> {
   if (call.idempotencyKey !== undefined && (await log.row(taskId, scope)) !== undefined) return;
   throw unavailable('The agent has as many tasks waiting as it takes. Try again later.', OVERLOAD_RETRY_MS);
 }

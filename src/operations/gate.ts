@@ -4,7 +4,8 @@ import type { OperationParts } from './parts.ts';
 
 /** A required extension that the caller did not opt into (EXT-03, EXT-05). */
 export function checkExtensions({ capabilities }: OperationParts, call: Call): void {
-  const missing = (capabilities.extensions ?? []).filter(({ uri, required }) => required && uri && !call.extensions.includes(uri));
+  if (capabilities.extensions === undefined) return;
+  const missing = capabilities.extensions.filter(({ uri, required }) => required && uri && !call.extensions.includes(uri));
   if (missing.length === 0) return;
   const uris = missing.map(({ uri }) => uri).join(', ');
   throw new A2AError('EXTENSION_SUPPORT_REQUIRED', `This agent requires the A2A extensions ${uris}: name them in A2A-Extensions.`, {

@@ -42,7 +42,7 @@ type Verbs = Pick<Turn, 'working' | 'note' | 'artifact' | 'stream' | 'ask' | 'as
 /**
  * The turn as agent code holds it. Everything in it is a copy: whatever the code does to it, the log and other readers never see (case 35).
  * What most codes look at seldom is made when it is looked at; in a short turn making all of it cost as much as its writes. The verbs are
- * getters of functions that need no \`this\`: code may take a turn apart.
+ * getters of functions that need no `this`: code may take a turn apart.
  */
 export class AuthorTurn implements Turn {
   readonly id: string;
