@@ -76,6 +76,7 @@ export interface ReadFact extends FactHead {
 /** A replica was killed, or stopped for longer than its lease, while it held turns of these tasks. */
 export interface KillFact extends FactHead {
   readonly kind: 'kill';
+  readonly signal: 'SIGKILL' | 'SIGSTOP';
   readonly holding: readonly string[];
 }
 

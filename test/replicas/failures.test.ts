@@ -157,7 +157,7 @@ describe('a replica that dies', () => {
     await eventually('the chunks', async () => partsOf(await c.get(id)).length === 3);
     stage.rig.recordLag();
     const at = await stage.rig.kill(0);
-    stage.history.record({ kind: 'kill', at, observer: 'test', replica: 'A', holding: [id] });
+    stage.history.record({ kind: 'kill', signal: 'SIGKILL', at, observer: 'test', replica: 'A', holding: [id] });
     const seen = await onB;
     expect(statesOf(seen).at(-1)).toBe(state);
     const task = await standing(c, id, state);

@@ -202,7 +202,7 @@ function without2(entries: readonly Entry[], index: number): Entry[] {
 
 describe('the judgement of kills', () => {
   const lost = { metadata: { 'chorus/error': { code: 'LOST' } } };
-  const kill: Fact = { at: T0 + 100, observer: 'rig', replica: 'A', kind: 'kill', holding: [TASK] };
+  const kill: Fact = { at: T0 + 100, observer: 'rig', replica: 'A', kind: 'kill', signal: 'SIGKILL', holding: [TASK] };
   const killed = (settledAfterMs: number): readonly Entry[] => [
     ...completed.slice(0, 4),
     status(5, 'TASK_STATE_FAILED', { fence: 2, at: T0 + 100 + settledAfterMs, ...lost }),

@@ -123,7 +123,7 @@ export class Story {
       return;
     }
     const at = await this.#rig.kill(index);
-    this.#history.record({ kind: 'kill', at, observer: 'demo', replica: holder.name, holding: [taskId] });
+    this.#history.record({ kind: 'kill', signal: 'SIGKILL', at, observer: 'demo', replica: holder.name, holding: [taskId] });
     this.#out.tell('you', this.#out.red(`kill -9 ${holder.pid}: ${holder.name}, in the middle of the turn`));
     await reader.until(({ chunks, state }) => chunks === 0 && state !== undefined); // the next status: queued anew, or settled
     await reader.until(({ chunks }) => chunks > 0);
