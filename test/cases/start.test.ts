@@ -116,6 +116,13 @@ describe('a start', () => {
     expect(ready).toBeDefined();
   });
 
+  test('with a wake for several processes and a store of one is refused in one sentence (case 36)', async () => {
+    const agent = fileURLToPath(new URL('far-wake.ts', import.meta.url));
+    const { code, said } = await startOf(['--agent', agent, '--store', 'memory']);
+    expect([code, said.length], said.join('\n')).toEqual([1, 1]);
+    expect(said[0]).toMatch(/^The wake "far" reaches other processes, but the store "memory" keeps tasks in this process only\./);
+  });
+
   test('on what is no database says so in one sentence: a text, a folder, a place in no folder', async () => {
     writeFileSync(join(folder, 'text.db'), 'this is a text, and a text is no database at all\n'.repeat(100));
     const wrong = [
