@@ -1,3 +1,4 @@
+import { vi } from 'vitest';
 import { sqlite } from '../../src/agent/sqlite.ts';
 import { isTerminal } from '../../src/protocol/states.ts';
 import type { StreamResponse, Task, TaskState } from '../../src/protocol/types.ts';
@@ -18,6 +19,9 @@ export const LEASE_MS = 2_000;
 export function rounds(full: number, short: number): number {
   return process.env['CHORUS_ROUNDS'] === 'full' ? full : short;
 }
+
+// a full number of rounds takes minutes, and more on a machine that does other things
+vi.setConfig({ testTimeout: rounds(1_200_000, 120_000) });
 
 /** Looks again and again until there is something to see; fails with the name of what was waited for. */
 export async function eventually<Found>(
