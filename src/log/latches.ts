@@ -18,7 +18,7 @@ export interface Watched {
 
 /** All latches of a replica. */
 export class Latches {
-  readonly #byTask = new Map<string, Set<OneLatch>>();
+  readonly #byTask = new Map<string, OneLatch[]>();
 
   /** True while anybody follows anything: the tick then polls. */
   get isWatching(): boolean {
@@ -26,15 +26,20 @@ export class Latches {
   }
 
   open(taskId: string): Latch {
-    const latch = new OneLatch(() => {
-      const latches = this.#byTask.get(taskId);
-      latches?.delete(latch);
-      if (latches?.size === 0) this.#byTask.delete(taskId);
-    });
+    const latch = new OneLatch(taskId, this);
     const latches = this.#byTask.get(taskId);
-    if (latches) latches.add(latch);
-    else this.#byTask.set(taskId, new Set([latch]));
+    if (latches) latches.push(latch);
+    else this.#byTask.set(taskId, [latch]);
     return latch;
+  }
+
+  /** Forgets a latch. */
+  close(latch: OneLatch): void {
+    const latches = this.#byTask.get(latch.taskId);
+    const place = latches?.indexOf(latch) ?? -1;
+    if (!latches || place < 0) return;
+    if (latches.length === 1) this.#byTask.delete(latch.taskId);
+    else latches.splice(place, 1);
   }
 
   /** The log of a task is said to reach `seq`. */
@@ -48,18 +53,20 @@ export class Latches {
   }
 
   watched(): Watched[] {
-    return [...this.#byTask].map(([taskId, latches]) => ({ taskId, seq: Math.min(...[...latches].map((latch) => latch.cursor)) }));
+    return [...this.#byTask].map(([taskId, latches]) => ({ taskId, seq: Math.min(...latches.map((latch) => latch.cursor)) }));
   }
 }
 
 class OneLatch implements Latch {
+  readonly taskId: string;
   cursor = 0;
   #isSet = false;
   #wakeUp: (() => void) | undefined;
-  readonly #close: () => void;
+  readonly #owner: Latches;
 
-  constructor(close: () => void) {
-    this.#close = close;
+  constructor(taskId: string, owner: Latches) {
+    this.taskId = taskId;
+    this.#owner = owner;
   }
 
   clear(cursor: number): void {
@@ -88,6 +95,6 @@ class OneLatch implements Latch {
 
   [Symbol.dispose](): void {
     this.#wakeUp?.();
-    this.#close();
+    this.#owner.close(this);
   }
 }

@@ -4,7 +4,7 @@ import type { Service } from '../ground/service.ts';
 import { isTerminal } from '../protocol/states.ts';
 import type { Task } from '../protocol/types.ts';
 import type { Entry, EntryKind, Scope } from './entry.ts';
-import { type Cursor, follow, type FollowItem } from './follow.ts';
+import { type Cursor, Follower } from './follow.ts';
 import { TaskFold } from './fold.ts';
 import { Folds } from './folds.ts';
 import { Latches, type Watched } from './latches.ts';
@@ -195,8 +195,8 @@ export class TaskLog implements Service {
   }
 
   /** Follows a log from a cursor on. */
-  follow(from: Cursor, signal: Signal): AsyncGenerator<FollowItem> {
-    return follow(from, { tail: this.#tail, latches: this.#latches, signal });
+  follow(from: Cursor, signal: Signal): Follower {
+    return new Follower(from, { tail: this.#tail, latches: this.#latches, signal });
   }
 
   list(ask: ListAsk): Promise<ListResult> {

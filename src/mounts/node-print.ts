@@ -23,10 +23,11 @@ const PIECE_LENGTH_MAX = 64 * 1024;
 export async function print(reply: Reply, request: IncomingMessage, response: ServerResponse, options: PrintOptions): Promise<void> {
   const { status, body = '' } = reply;
   if (response.destroyed || response.writableEnded) return drop(body);
-  const headers: Record<string, string | number> = { ...reply.headers };
   const isUnread = !request.complete;
-  if (options.isLast || isUnread) headers['connection'] = 'close';
-  if (typeof body === 'string' && status !== 204 && status !== 304) headers['content-length'] = Buffer.byteLength(body);
+  const headers: string[] = []; // names and values in turn: as Node writes them, without an object in between
+  for (const [name, value] of Object.entries(reply.headers)) headers.push(name, value);
+  if (options.isLast || isUnread) headers.push('connection', 'close');
+  if (typeof body === 'string' && status !== 204 && status !== 304) headers.push('content-length', String(Buffer.byteLength(body)));
   response.writeHead(status, headers);
   if (typeof body !== 'string') {
     response.flushHeaders(); // the caller learns at once that the stream is open

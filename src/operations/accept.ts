@@ -41,7 +41,7 @@ export async function accept(parts: OperationParts, call: Call, request: SendMes
 }
 
 /** One try. The grant in its answer is offered on a repeat as well: the answer that would have brought it may be the one that was lost ⚖. */
-async function acceptOnce({ log, turns }: OperationParts, ask: FixedAsk): Promise<AcceptResult> {
+async function acceptOnce({ log, turns }: OperationParts, ask: AcceptAsk): Promise<AcceptResult> {
   const slot = turns.reserve();
   try {
     const result = await log.accept({ ...ask, replica: turns.replica, canStart: slot !== undefined });
@@ -52,10 +52,8 @@ async function acceptOnce({ log, turns }: OperationParts, ask: FixedAsk): Promis
   }
 }
 
-type FixedAsk = Omit<AcceptAsk, 'replica' | 'canStart'>;
-
-/** All that every try of this accept has in common: above all the key, made before the first one. */
-function toAsk(parts: OperationParts, call: Call, { message, configuration, metadata }: SendMessageRequest): FixedAsk {
+/** What every try of this accept has in common, above all the key, made before the first one; who takes the turn is told anew by each. */
+function toAsk(parts: OperationParts, call: Call, { message, configuration, metadata }: SendMessageRequest): AcceptAsk {
   const scope = scopeOf(parts, call);
   const key = keyOf(parts, call);
   const isNew = message.taskId === undefined;
@@ -65,9 +63,10 @@ function toAsk(parts: OperationParts, call: Call, { message, configuration, meta
   if (configuration?.acceptedOutputModes) body.acceptedOutputModes = configuration.acceptedOutputModes;
   // TURN-01, TURN-03: a client's context is kept, a missing one is made; TURN-17: an existing task has one
   const contextId = message.contextId ?? (isNew ? parts.random.uuid() : undefined);
-  const ask: Mutable<FixedAsk> = {
+  const ask: Mutable<AcceptAsk> = {
     scope,
-    taskId: message.taskId ?? taskIdOf(scope, key),
+    // a key made here is known to nobody, so nobody could make the id of its task again: any random one does, and a hash is dear
+    taskId: message.taskId ?? (call.idempotencyKey === undefined ? parts.random.uuid() : taskIdOf(scope, key)),
     isNew,
     key,
     // a key made here is known to nobody: no other content can come under it
@@ -75,6 +74,8 @@ function toAsk(parts: OperationParts, call: Call, { message, configuration, meta
     body: JSON.stringify(body),
     whileWorking: parts.settings.whileWorking,
     limits: turnLimits(parts.settings),
+    replica: parts.turns.replica,
+    canStart: false,
   };
   if (contextId !== undefined) ask.contextId = contextId;
   return ask;
@@ -92,12 +93,12 @@ function isOverloaded({ turns, settings }: OperationParts): boolean {
   return !turns.canStart && turns.queued >= settings.queuedMax;
 }
 
-async function refuseNew({ log }: OperationParts, call: Call, { taskId, scope }: FixedAsk): Promise<void> {
+async function refuseNew({ log }: OperationParts, call: Call, { taskId, scope }: AcceptAsk): Promise<void> {
   if (call.idempotencyKey !== undefined && (await log.row(taskId, scope)) !== undefined) return;
   throw unavailable('The agent has as many tasks waiting as it takes. Try again later.', OVERLOAD_RETRY_MS);
 }
 
-function refusal(result: Exclude<AcceptResult, { readonly kind: 'accepted' }>, { taskId, contextId }: FixedAsk): Error {
+function refusal(result: Exclude<AcceptResult, { readonly kind: 'accepted' }>, { taskId, contextId }: AcceptAsk): Error {
   switch (result.kind) {
     case 'absent':
       return taskNotFound(taskId);

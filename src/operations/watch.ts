@@ -2,7 +2,7 @@ import type { Signal } from '../ground/signal.ts';
 import { backoffMs } from '../ground/backoff.ts';
 import { sleep } from '../ground/clock.ts';
 import type { Entry } from '../log/entry.ts';
-import type { Cursor } from '../log/follow.ts';
+import type { Cursor, Follower } from '../log/follow.ts';
 import { taskNotFound } from '../protocol/errors.ts';
 import type { OperationParts } from './parts.ts';
 import { isPassing } from './trouble.ts';
@@ -11,33 +11,69 @@ import { isPassing } from './trouble.ts';
 export const READ_PATIENCE_MS = 30_000;
 const READ_BACKOFF = { firstMs: 50, mostMs: 2_000 };
 
+type Watched = IteratorResult<readonly Entry[], undefined>;
+type WatchParts = Pick<OperationParts, 'log' | 'clock' | 'random'>;
+
+const finished: Watched = { done: true, value: undefined };
+
 /**
  * Follows a task from a cursor on for one call. A store that is away for a while costs its readers time, not their stream: the cursor
  * stands, so nothing is missed. Ends after the terminal entry or when the signal fires; a purge is TaskNotFound, never a bare end.
  */
-export async function* watch(
-  { log, clock, random }: Pick<OperationParts, 'log' | 'clock' | 'random'>,
-  { taskId, after: start }: Cursor,
-  signal: Signal,
-): AsyncGenerator<readonly Entry[]> {
-  let after = start;
-  let failures = 0;
-  let failingSince = 0;
-  while (!signal.aborted) {
-    try {
-      for await (const item of log.follow({ taskId, after }, signal)) {
-        failures = 0;
-        if (item.kind === 'gone') throw taskNotFound(taskId);
-        yield item.entries;
-        after = item.entries.at(-1)?.seq ?? after;
+export function watch(parts: WatchParts, from: Cursor, signal: Signal): AsyncIterableIterator<readonly Entry[], undefined> {
+  return new Watcher(parts, from, signal);
+}
+
+class Watcher implements AsyncIterableIterator<readonly Entry[], undefined> {
+  readonly #parts: WatchParts;
+  readonly #taskId: string;
+  readonly #signal: Signal;
+  #after: number;
+  #follower: Follower;
+  #failures = 0;
+  #failingSince = 0;
+
+  constructor(parts: WatchParts, from: Cursor, signal: Signal) {
+    this.#parts = parts;
+    this.#taskId = from.taskId;
+    this.#after = from.after;
+    this.#signal = signal;
+    this.#follower = parts.log.follow(from, signal);
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  async next(): Promise<Watched> {
+    while (!this.#signal.aborted) {
+      try {
+        const { value: item } = await this.#follower.next();
+        if (!item) return finished;
+        if (item.kind === 'gone') throw taskNotFound(this.#taskId);
+        this.#failures = 0;
+        this.#after = item.entries.at(-1)?.seq ?? this.#after;
+        return { done: false, value: item.entries };
+      } catch (error) {
+        await this.#onTrouble(error);
       }
-      return;
-    } catch (error) {
-      if (!isPassing(error)) throw error;
-      if (failures === 0) failingSince = clock.monotonic();
-      else if (clock.monotonic() - failingSince > READ_PATIENCE_MS) throw error;
-      await sleep(clock, backoffMs(READ_BACKOFF, failures, random), signal);
-      failures += 1;
     }
+    return this.return();
+  }
+
+  async return(): Promise<Watched> {
+    await this.#follower.return();
+    return finished;
+  }
+
+  /** Throws what will not pass, or has not for too long; else a follower of the same cursor goes on after a while. */
+  async #onTrouble(error: unknown): Promise<void> {
+    const { log, clock, random } = this.#parts;
+    if (!isPassing(error)) throw error;
+    if (this.#failures === 0) this.#failingSince = clock.monotonic();
+    else if (clock.monotonic() - this.#failingSince > READ_PATIENCE_MS) throw error;
+    await sleep(clock, backoffMs(READ_BACKOFF, this.#failures, random), this.#signal);
+    this.#failures += 1;
+    this.#follower = log.follow({ taskId: this.#taskId, after: this.#after }, this.#signal);
   }
 }

@@ -7,24 +7,50 @@ import type { TaskRow } from '../log/store.ts';
 import { isTerminal } from '../protocol/states.ts';
 import { Heap } from './heap.ts';
 
+/** What a message came under. */
+interface Key {
+  readonly name: string;
+  readonly record: KeyRecord;
+}
+
 /** A task as memory keeps it, with its neighbours in the list of its scope. */
-export interface MemoryTask {
+export class MemoryTask {
   row: TaskRow;
   /** Order of creation: decides between turns queued at the same millisecond, as a table's number does. */
   readonly no: number;
-  readonly entries: EntryRow[];
-  readonly keys: Map<string, KeyRecord>;
+  readonly entries: EntryRow[] = [];
+  /** The scope's list: a task stays in its scope. */
+  readonly list: ScopeList;
   newer: MemoryTask | undefined;
   older: MemoryTask | undefined;
+  /** The key of the message that opened the task; most tasks have no other, so a map is made for those that do. */
+  #firstKey: Key | undefined;
+  #otherKeys: Map<string, KeyRecord> | undefined;
+
+  constructor(row: TaskRow, no: number, list: ScopeList) {
+    this.row = row;
+    this.no = no;
+    this.list = list;
+  }
+
+  keyRecord(name: string): KeyRecord | undefined {
+    return this.#firstKey?.name === name ? this.#firstKey.record : this.#otherKeys?.get(name);
+  }
+
+  addKey(key: Key): void {
+    if (this.#firstKey === undefined) this.#firstKey = key;
+    else (this.#otherKeys ??= new Map()).set(key.name, key.record);
+  }
 }
 
 /** The tasks of one scope, newest status first, then by id: the order of ListTasks (LIST-03, AMB-11). */
 export interface ScopeList {
+  readonly name: string;
   newest: MemoryTask | undefined;
   size: number;
 }
 
-const scopeKey = ({ agent, tenant, owner }: Scope): string => JSON.stringify([agent, tenant, owner]);
+const scopeName = ({ agent, tenant, owner }: Scope): string => JSON.stringify([agent, tenant, owner]);
 
 const isNewer = (one: TaskRow, other: TaskRow): boolean =>
   one.statusAt > other.statusAt || (one.statusAt === other.statusAt && one.id > other.id);
@@ -46,7 +72,7 @@ export class MemoryTasks {
   }
 
   list(scope: Scope): ScopeList | undefined {
-    return this.#lists.get(scopeKey(scope));
+    return this.#lists.get(scopeName(scope));
   }
 
   queue(agent: string): Heap<MemoryTask> | undefined {
@@ -72,7 +98,7 @@ export class MemoryTasks {
   }
 
   /** Writes a change: row, entries and key together, in one turn of the loop. */
-  write({ row, entries }: Change, key?: { readonly name: string; readonly record: KeyRecord }): void {
+  write({ row, entries }: Change, key?: Key): void {
     const known = this.#tasks.get(row.id);
     const task = known ?? this.#create(row);
     const isMoved = known === undefined || known.row.statusAt !== row.statusAt;
@@ -80,7 +106,7 @@ export class MemoryTasks {
     if (known !== undefined && isMoved) this.#unlink(known);
     task.row = row;
     for (const entry of entries) task.entries.push(entry);
-    if (key !== undefined) task.keys.set(key.name, key.record);
+    if (key !== undefined) task.addKey(key);
     this.#enter(task);
     if (isMoved) this.#link(task);
   }
@@ -89,13 +115,23 @@ export class MemoryTasks {
     this.#leave(task);
     this.#unlink(task);
     this.#tasks.delete(task.row.id);
+    if (task.list.size === 0) this.#lists.delete(task.list.name);
   }
 
   #create(row: TaskRow): MemoryTask {
     this.#lastNo += 1;
-    const task: MemoryTask = { row, no: this.#lastNo, entries: [], keys: new Map(), newer: undefined, older: undefined };
+    const task = new MemoryTask(row, this.#lastNo, this.#listOf(row));
     this.#tasks.set(row.id, task);
     return task;
+  }
+
+  #listOf(scope: Scope): ScopeList {
+    const name = scopeName(scope);
+    const known = this.#lists.get(name);
+    if (known !== undefined) return known;
+    const list: ScopeList = { name, newest: undefined, size: 0 };
+    this.#lists.set(name, list);
+    return list;
   }
 
   /** Takes the task out of the orders its row stands in; `#enter` puts it where the new row belongs. */
@@ -136,9 +172,7 @@ export class MemoryTasks {
 
   /** A changed status is nearly always the newest: the walk from the front is short, where a sorted tree would cost each change O(log n). */
   #link(task: MemoryTask): void {
-    const key = scopeKey(task.row);
-    const list = this.#lists.get(key) ?? { newest: undefined, size: 0 };
-    this.#lists.set(key, list);
+    const { list } = task;
     let newer: MemoryTask | undefined;
     let older = list.newest;
     for (; older !== undefined && isNewer(older.row, task.row); older = older.older) newer = older;
@@ -151,16 +185,13 @@ export class MemoryTasks {
   }
 
   #unlink(task: MemoryTask): void {
-    const key = scopeKey(task.row);
-    const list = this.#lists.get(key);
-    if (list === undefined) return;
+    const { list } = task;
     if (task.newer === undefined) list.newest = task.older;
     else task.newer.older = task.older;
     if (task.older !== undefined) task.older.newer = task.newer;
     task.newer = undefined;
     task.older = undefined;
     list.size -= 1;
-    if (list.size === 0) this.#lists.delete(key);
   }
 }
 

@@ -76,7 +76,7 @@ class MemoryStore implements Store {
 
   async accept(ask: AcceptAsk): Promise<AcceptResult> {
     const task = this.#tasks.get(ask.taskId);
-    const { result, change } = decideAccept(task?.row, task?.keys.get(ask.key), ask, this.#clock.wall());
+    const { result, change } = decideAccept(task?.row, task?.keyRecord(ask.key), ask, this.#clock.wall());
     if (change !== undefined) this.#tasks.write(change, { name: ask.key, record: change.key });
     return result;
   }
@@ -143,16 +143,16 @@ class MemoryStore implements Store {
     const task = this.#tasks.get(taskId);
     if (task === undefined || (scope !== undefined && !isInScope(task.row, scope))) return undefined;
     const budget = new Budget({ entriesMax: BATCH_ENTRIES_MAX, bytesMax: BATCH_BYTES_MAX });
-    return { row: task.row, rows: budget.take(above(task, { after })) ?? [] };
+    return { row: task.row, rows: budget.take(above(task, { after, most: budget.entriesLeft })) ?? [] };
   }
 
   async entries(ask: EntriesAsk): Promise<readonly EntriesOfTask[]> {
     const budget = new Budget(ask);
     const answers: EntriesOfTask[] = [];
-    for (const { taskId, ...range } of ask.wants) {
+    for (const { taskId, after, upTo } of ask.wants) {
       if (budget.isSpent) break;
       const task = this.#tasks.get(taskId);
-      const rows = task === undefined ? [] : budget.take(above(task, { ...range, kinds: ask.kinds }));
+      const rows = task === undefined ? [] : budget.take(above(task, { after, upTo, kinds: ask.kinds, most: budget.entriesLeft }));
       if (rows === undefined) break;
       answers.push({ taskId, rows, isGone: task === undefined });
     }
@@ -231,15 +231,19 @@ interface Range {
   readonly after: number;
   readonly upTo?: number | undefined;
   readonly kinds?: readonly string[] | undefined;
+  /** No more than so many are wanted. */
+  readonly most: number;
 }
 
 /** Entries are dense, so an entry's place in the array is its seq. */
-function* above({ entries }: MemoryTask, { after, upTo, kinds }: Range): Generator<EntryRow> {
-  const end = Math.min(entries.length, upTo ?? Infinity);
-  for (let seq = Math.max(0, after); seq < end; seq += 1) {
-    const entry = entries[seq];
-    if (entry !== undefined && (kinds === undefined || kinds.includes(entry.kind))) yield entry;
-  }
+function above({ entries }: MemoryTask, { after, upTo = Infinity, kinds, most }: Range): Iterable<EntryRow> {
+  const from = Math.max(0, after);
+  if (kinds !== undefined) return ofKinds(entries.slice(from, upTo), kinds);
+  return entries.slice(from, Math.min(from + most, upTo));
+}
+
+function ofKinds(entries: readonly EntryRow[], kinds: readonly string[]): readonly EntryRow[] {
+  return entries.filter(({ kind }) => kinds.includes(kind));
 }
 
 const byNumber = (one: MemoryTask, other: MemoryTask): number => one.no - other.no;

@@ -1,56 +1,27 @@
 import { systemClock } from '../ground/clock.ts';
-import { systemRandom } from '../ground/random.ts';
 import type { A2AError } from '../protocol/errors.ts';
 import { isA2AError } from '../protocol/errors.ts';
-import type {
-  AgentCard,
-  ListTasksRequest,
-  ListTasksResponse,
-  Message,
-  Part,
-  SendMessageRequest,
-  SendMessageResponse,
-  StreamResponse,
-  Task,
-} from '../protocol/types.ts';
-import { fromJsonRpcError, fromRestError } from '../wire/error-reading.ts';
-import { headerNames, mediaTypes, PROTOCOL_VERSION } from '../wire/headers.ts';
-import { printRequest, readResponse } from '../wire/json-rpc.ts';
-import { operations } from '../wire/operations.ts';
+import type { AgentCard, ListTasksRequest, ListTasksResponse, SendMessageResponse, StreamResponse, Task } from '../protocol/types.ts';
+import { headerNames, mediaTypes } from '../wire/headers.ts';
 import type { OperationName, RequestOf, ResponseOf } from '../wire/operations.ts';
-import { restCall } from '../wire/rest.ts';
 import { readEvents } from '../wire/sse.ts';
 import type { Fact, FactHead, History, Outcome } from './facts.ts';
 import { errorOutcome } from './facts.ts';
 import { REPLICA_HEADER } from './front.ts';
+import type { ProbeTarget, RequestHeaders } from './probe-wire.ts';
+import { bytesOf, ProbeWire } from './probe-wire.ts';
+import type { SendWords, StreamWords } from './probe-words.ts';
+import { configured, keyHeader, named, readerOf, sendRequest, trimmed } from './probe-words.ts';
 
 /** How a probe reaches an agent, and where it writes down what it saw. */
-export interface ProbeOptions {
-  /** Of a replica or of a front. */
-  readonly url: string;
+export interface ProbeOptions extends ProbeTarget {
   /** Its name in the history. */
   readonly observer?: string;
   readonly history?: History;
-  /** JSON-RPC unless told otherwise. */
-  readonly binding?: 'JSONRPC' | 'HTTP+JSON';
-  /** The caller's name, sent as a bearer token. */
-  readonly caller?: string;
   /** Which replica stands behind the URL, when it is not a front. */
   readonly replica?: string;
   /** How long an unary call may take. 60,000. */
   readonly timeoutMs?: number;
-}
-
-/** What a send may say beside its text. */
-export interface SendWords {
-  readonly taskId?: string;
-  readonly contextId?: string;
-  readonly messageId?: string;
-  readonly parts?: readonly Part[];
-  readonly referenceTaskIds?: readonly string[];
-  readonly returnImmediately?: boolean;
-  readonly historyLength?: number;
-  readonly key?: string;
 }
 
 /** One item of a stream, with its id. */
@@ -64,15 +35,6 @@ export class LostAnswerError extends Error {
   override readonly name = 'LostAnswerError';
 }
 
-/** How a stream is opened. */
-export interface StreamWords {
-  /** The reader's name in the history; a reader that connects again keeps it. Each stream has a new one by itself. */
-  readonly reader?: string;
-  readonly signal?: AbortSignal;
-}
-
-type RequestHeaders = Readonly<Record<string, string | undefined>>;
-
 /**
  * A client that hides nothing: it never repeats a call and never connects again by itself, gives the ids of stream items, and writes every
  * fact it learns into a history. For tests; programs use `connect`.
@@ -80,17 +42,17 @@ type RequestHeaders = Readonly<Record<string, string | undefined>>;
 export class Probe {
   readonly observer: string;
   readonly #options: ProbeOptions;
-  #endpoint: Promise<string> | undefined;
+  readonly #wire: ProbeWire;
 
   constructor(options: ProbeOptions) {
     this.observer = options.observer ?? options.replica ?? 'probe';
     this.#options = options;
+    this.#wire = new ProbeWire(options);
   }
 
   /** The agent's card, as the replica shows it. */
-  async card(): Promise<AgentCard> {
-    const answer = await fetch(new URL('/.well-known/agent-card.json', this.#options.url));
-    return (await answer.json()) as AgentCard; // a card is read as it is: the caller looks at what is in it
+  card(): Promise<AgentCard> {
+    return this.#wire.card();
   }
 
   /** Sends a message; a task, or a bare message when the agent answers so. */
@@ -175,10 +137,10 @@ export class Probe {
     const limit = new AbortController();
     const timer = systemClock.after(this.#options.timeoutMs ?? 60_000, () => limit.abort());
     try {
-      const answer = await this.#fetch(name, request, headers, limit.signal);
+      const answer = await this.#wire.fetch(name, request, headers, limit.signal);
       this.#note(seen, answer);
       const body: unknown = await answer.json();
-      return this.#result(answer, body) as ResponseOf<N>; // the agent's word: what is in it is what the tests look at
+      return this.#wire.result(answer, body) as ResponseOf<N>; // the agent's word: what is in it is what the tests look at
     } catch (error) {
       throw isA2AError(error) ? error : new LostAnswerError(`No answer to ${name}.`, { cause: error });
     } finally {
@@ -200,12 +162,12 @@ export class Probe {
       reader: words.reader ?? this.#options.history?.nextReader(this.observer) ?? this.observer,
     });
     try {
-      const answer = await this.#fetch(name, request, headers, cut.signal);
+      const answer = await this.#wire.fetch(name, request, headers, cut.signal);
       this.#note(seen, answer);
       story.answered(seen.replica);
-      if (!answer.headers.get('content-type')?.startsWith(mediaTypes.eventStream)) this.#result(answer, await answer.json());
+      if (!answer.headers.get('content-type')?.startsWith(mediaTypes.eventStream)) this.#wire.result(answer, await answer.json());
       for await (const { data, id } of readEvents(bytesOf(answer))) {
-        const one = { ...(id === undefined ? {} : { seq: Number(id) }), item: this.#itemOf(data) };
+        const one = { ...(id === undefined ? {} : { seq: Number(id) }), item: this.#wire.item(data) };
         story.item(one);
         yield one;
       }
@@ -259,43 +221,6 @@ export class Probe {
     };
   }
 
-  async #fetch(name: OperationName, request: object, headers: RequestHeaders, signal: AbortSignal): Promise<Response> {
-    this.#endpoint ??= this.#findEndpoint();
-    const endpoint = await this.#endpoint;
-    const { caller } = this.#options;
-    const common = { [headerNames.version]: PROTOCOL_VERSION, ...(caller ? { authorization: `Bearer ${caller}` } : {}), ...given(headers) };
-    if (this.#options.binding !== 'HTTP+JSON') {
-      const body = printRequest(1, name, request);
-      return fetch(endpoint, { method: 'POST', body, headers: { ...common, [headerNames.contentType]: mediaTypes.json }, signal });
-    }
-    // the table's rows are typed one by one, the request by its caller: here both are only printed
-    const { method, path, body } = restCall(operations[name], request as RequestOf<typeof name>);
-    const typed = body === undefined ? common : { ...common, [headerNames.contentType]: mediaTypes.a2aJson };
-    return fetch(`${endpoint}${path}`, { method, headers: typed, signal, ...(body === undefined ? {} : { body }) });
-  }
-
-  /** The binding's path is the card's, its host the one this probe was given: a card names the front, a probe may want one replica. */
-  async #findEndpoint(): Promise<string> {
-    const wanted = this.#options.binding ?? 'JSONRPC';
-    const found = (await this.card()).supportedInterfaces.find((one) => one.protocolBinding === wanted);
-    if (!found) throw new Error(`The card has no interface ${wanted}.`);
-    return new URL(new URL(found.url).pathname, this.#options.url).href.replace(/(?<=[^/])\/$/, '');
-  }
-
-  #result(answer: Response, body: unknown): unknown {
-    if (this.#options.binding !== 'HTTP+JSON') return readResponse(body, 1);
-    if (!answer.ok) throw fromRestError({ status: answer.status, body, retryAfter: answer.headers.get('retry-after') });
-    return body;
-  }
-
-  #itemOf(data: string): StreamResponse {
-    const json: unknown = JSON.parse(data);
-    const isError = typeof json === 'object' && json !== null && 'error' in json;
-    if (isError) throw this.#options.binding === 'HTTP+JSON' ? fromRestError({ status: 200, body: json }) : fromJsonRpcError(json.error);
-    const item = this.#options.binding === 'HTTP+JSON' ? json : readResponse(json, 1);
-    return item as StreamResponse; // the agent's word, as above
-  }
-
   #note(seen: { replica?: string }, answer: Response): void {
     const replica = answer.headers.get(REPLICA_HEADER) ?? this.#options.replica;
     if (replica !== undefined) seen.replica = replica;
@@ -335,63 +260,9 @@ function outcomeOf(error: unknown): Outcome {
   return isA2AError(error) ? errorOutcome(error) : { kind: 'lost', why: error instanceof Error ? error.message : String(error) };
 }
 
-function sendRequest(text: string, words: SendWords): SendMessageRequest {
-  const { taskId, contextId, messageId = systemRandom.uuid(), parts = [{ text }], referenceTaskIds } = words;
-  const message: Message = {
-    messageId,
-    role: 'ROLE_USER',
-    parts,
-    ...(taskId === undefined ? {} : { taskId }),
-    ...(contextId === undefined ? {} : { contextId }),
-    ...(referenceTaskIds === undefined ? {} : { referenceTaskIds }),
-  };
-  const { returnImmediately, historyLength } = words;
-  const configuration = {
-    ...(returnImmediately === undefined ? {} : { returnImmediately }),
-    ...(historyLength === undefined ? {} : { historyLength }),
-  };
-  return { message, ...(Object.keys(configuration).length > 0 ? { configuration } : {}) };
-}
-
-function named({ messageId, taskId }: Message): { readonly messageId: string; readonly taskId?: string } {
-  return { messageId, ...(taskId === undefined ? {} : { taskId }) };
-}
-
-function trimmed({ historyLength }: { readonly historyLength?: number }): { readonly historyLength?: number } {
-  return historyLength === undefined ? {} : { historyLength };
-}
-
-/** What a request says of the history it wants. */
-function configured(request: object): { readonly historyLength?: number } {
-  const configuration: unknown = 'configuration' in request ? request.configuration : undefined;
-  return typeof configuration === 'object' && configuration !== null ? configuration : {};
-}
-
-function keyHeader({ key }: SendWords): RequestHeaders {
-  return key === undefined ? {} : { [headerNames.idempotencyKey]: key };
-}
-
-function readerOf({ reader, signal }: StreamWords): StreamWords {
-  return { ...(reader === undefined ? {} : { reader }), ...(signal ? { signal } : {}) };
-}
-
-function given(headers: RequestHeaders): Record<string, string> {
-  return Object.fromEntries(Object.entries(headers).filter((entry): entry is [string, string] => entry[1] !== undefined));
-}
-
 /** Which task an item is about; a direct message is about none. */
 export function taskIdOf(item: StreamResponse): string | undefined {
   if ('task' in item) return item.task.id;
   if ('statusUpdate' in item) return item.statusUpdate.taskId;
   return 'artifactUpdate' in item ? item.artifactUpdate.taskId : undefined;
-}
-
-async function* bytesOf(answer: Response): AsyncGenerator<Uint8Array> {
-  if (!answer.body) return;
-  const reader = answer.body.getReader();
-  try {
-    for (let piece = await reader.read(); !piece.done; piece = await reader.read()) yield piece.value;
-  } finally {
-    await reader.cancel().catch(() => undefined); // the connection may be gone already
-  }
 }

@@ -59,6 +59,8 @@ export class Rig implements AsyncDisposable {
   readonly folder: string;
   readonly #options: RigOptions;
   readonly #replicas: ReplicaProcess[] = [];
+  /** Names of replicas that were stopped on purpose: their next tick is late and says nothing of the machine. */
+  readonly #pardoned = new Set<string>();
 
   private constructor(folder: string, options: RigOptions) {
     this.folder = folder;
@@ -120,6 +122,7 @@ export class Rig implements AsyncDisposable {
 
   /** SIGSTOP: the process stands still, as under a paused machine. The front passes it by, as a health check would have it. */
   pause(index: number): void {
+    this.#pardoned.add(this.replica(index).name);
     this.replica(index).signal('SIGSTOP');
     this.#route();
   }
@@ -174,7 +177,7 @@ export class Rig implements AsyncDisposable {
     args.push('--effects', this.#effectsFile, ...more);
     return ReplicaProcess.start(name, args, (line) => {
       const lateMs = line['event'] === LATE_TICK_EVENT ? line['lateMs'] : undefined;
-      if (typeof lateMs === 'number') this.lag.note('tick', lateMs);
+      if (typeof lateMs === 'number' && !this.#pardoned.delete(name)) this.lag.note('tick', lateMs);
       onLine?.(name, line);
     });
   }

@@ -45,11 +45,6 @@ type Verbs = Pick<Turn, 'working' | 'note' | 'artifact' | 'stream' | 'ask' | 'as
  * getters of functions that need no `this`: code may take a turn apart.
  */
 export class AuthorTurn implements Turn {
-  readonly id: string;
-  readonly attempt: number;
-  readonly isResumed: boolean;
-  readonly replica: string;
-  readonly text: string;
   readonly #parts: AuthorParts;
   #said: Required<MessageBody> | undefined;
   #task: Task | undefined;
@@ -58,14 +53,28 @@ export class AuthorTurn implements Turn {
   #verbs: Verbs | undefined;
 
   constructor(parts: AuthorParts) {
-    const { grant, replica, opening } = parts;
     this.#parts = parts;
-    this.id = `${grant.id}.${grant.turn}`;
-    this.attempt = grant.attempt;
-    this.isResumed = grant.isResumed;
-    this.replica = replica;
-    this.text = textOf(opening.said.message);
-    Object.freeze(this);
+  }
+
+  get id(): string {
+    const { grant } = this.#parts;
+    return `${grant.id}.${grant.turn}`;
+  }
+
+  get attempt(): number {
+    return this.#parts.grant.attempt;
+  }
+
+  get isResumed(): boolean {
+    return this.#parts.grant.isResumed;
+  }
+
+  get replica(): string {
+    return this.#parts.replica;
+  }
+
+  get text(): string {
+    return textOf(this.#parts.opening.said.message);
   }
 
   get message(): Message {

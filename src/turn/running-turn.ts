@@ -313,7 +313,8 @@ export class RunningTurn implements WriterRun {
     this.#silence?.cancel();
     this.#deadline?.cancel();
     this.#interrupt?.cancel();
-    this.#parts.logger.debug('turn: over', { ...this.names, reason });
+    const { turn, attempt } = this.#grant;
+    this.#parts.logger.debug('turn: over', { task: this.taskId, turn, attempt, replica: this.#replica, reason });
     this.#parts.onOver(this, reason === 'silence' ? 'silence' : 'drain');
     if (!this.#isCodeRunning) return;
     this.#signal.abort(() => abortReason(endSentences[reason]));

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { EntryRow } from '../../src/log/entry.ts';
 import { Folds } from '../../src/log/folds.ts';
-import { follow, type FollowItem } from '../../src/log/follow.ts';
+import { Follower, type FollowItem } from '../../src/log/follow.ts';
 import { Latches } from '../../src/log/latches.ts';
 import type { EntriesAsk, EntriesOfTask, Store } from '../../src/log/store.ts';
 import { Tail } from '../../src/log/tail.ts';
@@ -42,7 +42,7 @@ class Logs {
   } as unknown as Store;
 }
 
-async function collect(items: AsyncGenerator<FollowItem>): Promise<(number | 'gone')[]> {
+async function collect(items: AsyncIterable<FollowItem>): Promise<(number | 'gone')[]> {
   const seen: (number | 'gone')[] = [];
   for await (const item of items) seen.push(...(item.kind === 'gone' ? (['gone'] as const) : item.entries.map((entry) => entry.seq)));
   return seen;
@@ -114,7 +114,7 @@ test('a follower sees every entry once and ends after the terminal one (P1)', as
   const latches = new Latches();
   const tail = new Tail(logs.store);
   logs.add('a', 'SUBMITTED');
-  const seen = collect(follow({ taskId: 'a', after: 0 }, { tail, latches, signal: new AbortController().signal }));
+  const seen = collect(new Follower({ taskId: 'a', after: 0 }, { tail, latches, signal: new AbortController().signal }));
   for (const state of ['WORKING', 'WORKING', 'COMPLETED']) {
     await Promise.resolve();
     logs.add('a', state);
@@ -129,7 +129,9 @@ test('a hint that comes during the read is not lost: no follower sleeps while it
   const latches = new Latches();
   logs.add('a', 'WORKING');
   const open = logs.hold();
-  const seen = collect(follow({ taskId: 'a', after: 1 }, { tail: new Tail(logs.store), latches, signal: new AbortController().signal }));
+  const seen = collect(
+    new Follower({ taskId: 'a', after: 1 }, { tail: new Tail(logs.store), latches, signal: new AbortController().signal }),
+  );
   await new Promise((resolve) => setImmediate(resolve)); // the read is at the store, which found nothing
   logs.add('a', 'COMPLETED');
   latches.set('a', 2);
@@ -142,7 +144,7 @@ test('hints about what is known already wake nobody', async () => {
   const latches = new Latches();
   logs.add('a', 'WORKING');
   const stop = new AbortController();
-  const seen = collect(follow({ taskId: 'a', after: 1 }, { tail: new Tail(logs.store), latches, signal: stop.signal }));
+  const seen = collect(new Follower({ taskId: 'a', after: 1 }, { tail: new Tail(logs.store), latches, signal: stop.signal }));
   await new Promise((resolve) => setImmediate(resolve));
   latches.set('a', 1);
   await new Promise((resolve) => setImmediate(resolve));
@@ -157,7 +159,9 @@ test('a follower of a purged task ends with one item that says so', async () => 
   const logs = new Logs();
   const latches = new Latches();
   logs.add('a', 'WORKING');
-  const seen = collect(follow({ taskId: 'a', after: 1 }, { tail: new Tail(logs.store), latches, signal: new AbortController().signal }));
+  const seen = collect(
+    new Follower({ taskId: 'a', after: 1 }, { tail: new Tail(logs.store), latches, signal: new AbortController().signal }),
+  );
   await new Promise((resolve) => setImmediate(resolve));
   logs.logs.delete('a');
   latches.set('a', Number.MAX_SAFE_INTEGER);
