@@ -44,7 +44,16 @@ export interface Served {
  * Starts an agent and serves it over HTTP: card, JSON-RPC and REST, and `/healthz` and `/readyz` for whoever runs it.
  *
  * ```ts
- * const { url, close } = await serve(agent, { port: 4000 });
+ * import { createAgent } from 'chorus-a2a';
+ * import { serve } from 'chorus-a2a/node';
+ *
+ * const echo = createAgent({
+ *   card: { name: 'Echo', description: 'Says it again.', version: '1.0.0' },
+ *   run: (turn) => turn.text,
+ * });
+ * const { url, close } = await serve(echo, { port: 4000 });
+ * console.log(url); // http://127.0.0.1:4000
+ * await close(); // drains
  * ```
  */
 export async function serve(agent: Mountable, options: ServeOptions = {}): Promise<Served> {
