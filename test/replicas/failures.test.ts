@@ -1,7 +1,21 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { isA2AError } from '../../src/protocol/errors.ts';
 import type { Task } from '../../src/protocol/types.ts';
-import { chunks, collect, ended, eventually, idIn, openStage, partsOf, rounds, standing, statesOf, textsOf } from './support.ts';
+import {
+  chunks,
+  collect,
+  dataOf,
+  ended,
+  eventually,
+  idIn,
+  openStage,
+  partsOf,
+  pauseOutsideCommit,
+  rounds,
+  standing,
+  statesOf,
+  textsOf,
+} from './support.ts';
 import type { Stage } from './support.ts';
 
 const errorOf = (task: Task): unknown => task.metadata?.['chorus/error'];
@@ -165,6 +179,37 @@ describe('a replica that dies', () => {
     if (onLost !== 'retry') expect(errorOf(task)).toMatchObject({ code: 'LOST' });
     const starts = (await stage.rig.effects()).filter((effect) => effect.task === id && effect.what === 'start');
     expect(starts.map(({ attempt }) => attempt)).toEqual(onLost === 'retry' ? [1, 2] : [1]);
+    const verdict = await stage.verdict();
+    expect(verdict.violations).toEqual([]);
+    expect(verdict.kills).toHaveLength(1);
+  });
+});
+
+describe('a replica that stands still for longer than its lease', () => {
+  test('is superseded: its turn is settled meanwhile, and when it goes on its code is stopped and nothing it says counts (P4)', async () => {
+    await using stage = await openStage({ flags: ['--on-lost', 'retry'] });
+    const { rig } = stage;
+    const [a, b] = [stage.probe(0), stage.probe(1)];
+    const { id } = await a.sendForTask('whoami; emit 100 40; done', { returnImmediately: true });
+    await eventually('some chunks', async () => partsOf(await b.get(id)).length > 5);
+    rig.recordLag();
+    const at = await pauseOutsideCommit(rig, 0);
+    stage.history.record({ kind: 'kill', signal: 'SIGSTOP', at, observer: 'test', replica: 'A', holding: [id] });
+    const effects = async (what: string): Promise<readonly { readonly attempt: number; readonly pid: number }[]> =>
+      (await rig.effects()).filter((effect) => effect.task === id && effect.what === what);
+    await eventually('the second run', async () => (await effects('start')).length === 2);
+    rig.resume(0); // in the middle of the second run
+    await eventually('the abort of the first', async () =>
+      (await effects('abort')).some(({ attempt, pid }) => attempt === 1 && pid === rig.replica(0).pid),
+    );
+    const task = await ended(b, id, 30_000);
+    expect(task.status.state).toBe('TASK_STATE_COMPLETED');
+    expect(partsOf(task)).toEqual(chunks(1, 100));
+    expect(dataOf(task, 'caller')).toMatchObject({ attempt: 2 });
+    expect((await effects('abort')).map(({ attempt }) => attempt)).toEqual([1]);
+    // the process lives on as another replica and takes turns again
+    const again = await stage.probe(0).sendForTask('whoami; done');
+    expect(again.status.state).toBe('TASK_STATE_COMPLETED');
     const verdict = await stage.verdict();
     expect(verdict.violations).toEqual([]);
     expect(verdict.kills).toHaveLength(1);

@@ -1,10 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { callerClock, sleep } from '../../src/ground/clock.ts';
-import { isA2AError } from '../../src/protocol/errors.ts';
-import { Probe } from '../../src/testing/probe.ts';
 import type { Verdict } from '../../src/testing/checker.ts';
 import { Load } from './load.ts';
-import { eventually, LEASE_MS, openStage, seeded } from './support.ts';
+import { eventually, LEASE_MS, openStage, pauseOutsideCommit, seeded } from './support.ts';
 import type { Stage } from './support.ts';
 
 const cycles = Number(process.env['CHORUS_KILLS'] ?? 10);
@@ -15,9 +13,6 @@ const RULES = ['fail', 'retry', 'ask'] as const;
 
 /** After so many kills one replica is stopped past its lease. */
 const CYCLES_PER_STOP = 5;
-
-/** Names nothing: to cancel it asks for the store's write lock and changes nothing. */
-const NO_TASK = '00000000-0000-4000-8000-000000000000';
 
 /** Kills, stops and starts replicas under load. */
 class Chaos {
@@ -50,27 +45,11 @@ class Chaos {
     const index = this.#any();
     const holding = await this.#hold(index);
     await sleep(callerClock, this.#random() * 100);
-    const at = await this.#pauseOutsideCommit(index);
+    const at = await pauseOutsideCommit(rig, index);
     this.#stage.history.record({ kind: 'kill', signal: 'SIGSTOP', at, observer: 'chaos', replica: rig.replica(index).name, holding });
     await sleep(callerClock, LEASE_MS + 2_000);
     rig.resume(index);
     await this.#settled(holding, index);
-  }
-
-  /** A process that stands still inside a commit stops every writer of a SQLite file: that is a test of its own (design, section 4). */
-  async #pauseOutsideCommit(index: number): Promise<number> {
-    const { rig } = this.#stage;
-    for (let attempt = 0; attempt < 50; attempt++) {
-      const at = callerClock.wall();
-      rig.pause(index);
-      const { url, name } = rig.living[0] ?? rig.replica(index);
-      const probe = new Probe({ url, replica: name, timeoutMs: 500 });
-      const answer = await probe.cancel(NO_TASK).catch((error: unknown) => error);
-      if (isA2AError(answer) && answer.code === 'TASK_NOT_FOUND') return at;
-      rig.resume(index);
-      await sleep(callerClock, this.#random() * 50);
-    }
-    throw new Error('the replica was inside a commit at every look');
   }
 
   /** Ends the turns that the kills left with a successor. */

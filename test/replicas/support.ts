@@ -1,5 +1,6 @@
 import { vi } from 'vitest';
 import { sqlite } from '../../src/agent/sqlite.ts';
+import { isA2AError } from '../../src/protocol/errors.ts';
 import { isTerminal } from '../../src/protocol/states.ts';
 import type { StreamResponse, Task, TaskState } from '../../src/protocol/types.ts';
 import { checkHistory } from '../../src/testing/checker.ts';
@@ -95,6 +96,27 @@ async function judge(rig: Rig, history: History, probeOf: Stage['probe']): Promi
     await Promise.all(readers.map(read));
   }
   return checkHistory({ facts: history.facts, stored }, { leaseMs: LEASE_MS, fairMs: (from, to) => rig.lag.fairMs(from, to) });
+}
+
+/** Names nothing: to cancel it asks for the store's write lock and changes nothing. */
+const NO_TASK = '00000000-0000-4000-8000-000000000000';
+
+/**
+ * Stops a replica (SIGSTOP) while another can write, and gives the moment. A process that stands still inside a commit stops every writer of
+ * a SQLite file: that is a test of its own (design, section 4), so it is let go and stopped again.
+ */
+export async function pauseOutsideCommit(rig: Rig, index: number): Promise<number> {
+  for (let attempt = 0; attempt < 100; attempt++) {
+    const at = Date.now();
+    rig.pause(index);
+    const { url, name } = rig.living[0] ?? rig.replica(index);
+    const probe = new Probe({ url, replica: name, timeoutMs: 500 });
+    const answer = await probe.cancel(NO_TASK).catch((error: unknown) => error);
+    if (isA2AError(answer) && answer.code === 'TASK_NOT_FOUND') return at;
+    rig.resume(index);
+    await pause(10 + Math.random() * 50);
+  }
+  throw new Error('the replica was inside a commit at every look');
 }
 
 /** All items of a stream, to its end or until there is enough. */
