@@ -1,3 +1,4 @@
+import { settled } from '../ground/settled.ts';
 import type { Signal } from '../ground/signal.ts';
 import { Stopper } from '../ground/signal.ts';
 import type { IncomingMessage } from 'node:http';
@@ -54,6 +55,7 @@ export class NodeExchange implements Exchange {
     const parsed = parsedBody(this.#request);
     if (parsed) return parsed;
     if (Number(this.#request.headers['content-length']) > bytesMax) throw tooLarge('The body', bytesMax);
+    await settled; // a request is told of by its head; what came together with it is parsed a moment later
     if (hasArrived(this.#request)) return readArrived(this.#request, bytesMax);
     return readAll(this.#request, bytesMax, this.#parts);
   }
