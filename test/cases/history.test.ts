@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { ListTasksResponse, Message, Task } from '../../src/protocol/types.ts';
 import type { Wanted } from '../bindings/callers.ts';
-import { callers, collect, refusalOf, sendRequest, stageOf, taskIn } from './support.ts';
+import { callers, collect, opened, refusalOf, sendRequest, stageOf, taskIn } from './support.ts';
 import type { Stranger } from './support.ts';
 
 const stage = stageOf();
@@ -54,14 +54,14 @@ describe('historyLength', () => {
   test.each(callers)('$name: that is negative is refused by all four, the field named (case 63, LIST-05)', async (raw) => {
     const who = stage.by(raw);
     const bad = { historyLength: -1 };
-    const asked: readonly (readonly [Promise<unknown>, string])[] = [
-      [who.get('t', bad), 'historyLength'],
-      [who.ask('ListTasks', bad), 'historyLength'],
-      [who.send('done', { configuration: bad }), 'configuration.historyLength'],
-      [collect(who.stream('done', { configuration: bad })), 'configuration.historyLength'],
+    const asked: readonly (readonly [() => Promise<unknown>, string])[] = [
+      [() => who.get('t', bad), 'historyLength'],
+      [() => who.ask('ListTasks', bad), 'historyLength'],
+      [() => who.send('done', { configuration: bad }), 'configuration.historyLength'],
+      [() => collect(who.stream('done', { configuration: bad })), 'configuration.historyLength'],
     ];
     for (const [question, field] of asked) {
-      expect((await refusalOf(question)).told).toMatchObject({ reason: 'INVALID_PARAMS', violations: [{ field }] });
+      expect((await refusalOf(question())).told).toMatchObject({ reason: 'INVALID_PARAMS', violations: [{ field }] });
     }
   });
 
@@ -127,9 +127,9 @@ describe('history', () => {
     for (const raw of callers) {
       const who = stage.by(raw);
       const { id } = await who.send('ask one?');
-      const following = collect(who.subscribe(id));
+      const following = await opened(who.subscribe(id));
       await who.send('work two; done', { taskId: id });
-      for (const { item } of await following) {
+      for (const { item } of await following.all) {
         const members = Object.keys(item ?? {});
         expect(members).toHaveLength(1);
         expect(['task', 'statusUpdate', 'artifactUpdate']).toContain(members[0]);

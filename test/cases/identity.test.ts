@@ -253,8 +253,8 @@ describe('a request that comes again', () => {
 describe('a message to a task at work', () => {
   test.each(callers)('$name: waits with `enqueue` and gets a turn of its own, on any replica (SEND-17, AMB-07, case 6)', async (raw) => {
     const who = stage.by(raw);
-    const { id } = await who.at(0).start('work; emit 2 100; ask');
-    await standing(who, id, 'TASK_STATE_WORKING');
+    const { id } = await who.at(0).start('work; silent 1500; emit 2 0; ask');
+    await standing(who, id, (state) => state !== 'TASK_STATE_SUBMITTED');
     const second = collect(who.at(1).stream('emit 2 0; done', { taskId: id }));
     const task = await ended(who.at(2), id);
     expect(task.artifacts?.map(({ parts }) => parts.map((part) => ('text' in part ? part.text : '')).join(''))).toEqual(['1 2 ', '1 2 ']);

@@ -173,7 +173,7 @@ describe('a stream', () => {
 
   test.each(callers)('$name: of a task that was made without streaming is a stream like others (SUB-04, SEND-03)', async (raw) => {
     const who = stage.by(raw);
-    const { id } = await who.at(0).start('silent 300; emit 3 20; done');
+    const { id } = await who.at(0).start('silent 1500; emit 3 20; done');
     await standing(who, id, (state) => state === 'TASK_STATE_WORKING' || state === 'TASK_STATE_SUBMITTED');
     const seen = await collect(who.at(1).subscribe(id));
     expect(textsOf(seen).join('')).toBe('1 2 3 ');

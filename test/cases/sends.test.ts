@@ -2,13 +2,14 @@ import { describe, expect, test } from 'vitest';
 import { findDriver } from '../../src/stores/sqlite-driver.ts';
 import type { Task } from '../../src/protocol/types.ts';
 import {
+  Refused,
   callers,
   chunks,
   collect,
   ended,
   eventually,
+  opened,
   pause,
-  Refused,
   rounds,
   stageOf,
   standing,
@@ -62,7 +63,7 @@ describe('a blocking send', () => {
     const contextId = crypto.randomUUID();
     const sending = who.fetch(
       'SendMessage',
-      { message: { messageId: 'm', role: 'ROLE_USER', parts: [{ text: 'emit 5 40; done' }], contextId } },
+      { message: { messageId: 'm', role: 'ROLE_USER', parts: [{ text: 'silent 3000; done' }], contextId } },
       { signal: gone.signal },
     );
     const { id } = await eventually('the task', async () => (await who.ask<{ tasks: Task[] }>('ListTasks', { contextId })).tasks[0]);
@@ -139,11 +140,11 @@ describe('a task that needs its user', () => {
     '$name: for a sign-in is the answer, while streams on every replica stay for what follows (case 49, ITA-01 to ITA-06, SEND-07)',
     async (raw) => {
       const who = stage.by(raw);
-      const answer = await who.at(0).send('!sign-in 500');
+      const answer = await who.at(0).send('!sign-in 1500');
       expect(answer.status).toMatchObject({ state: 'TASK_STATE_AUTH_REQUIRED', message: { parts: [{ text: 'Sign in, please.' }] } });
-      const elsewhere = collect(who.at(1).subscribe(answer.id));
+      const elsewhere = await opened(who.at(1).subscribe(answer.id));
       const expected = ['TASK_STATE_AUTH_REQUIRED', 'TASK_STATE_WORKING', 'TASK_STATE_COMPLETED'];
-      expect(statesOf(await elsewhere)).toEqual(expected);
+      expect(statesOf(await elsewhere.all)).toEqual(expected);
       const own = await collect(who.at(2).stream('!sign-in 300'));
       expect(statesOf(own).slice(-3)).toEqual(expected);
       expect(textsOf(own)).toEqual(['welcome']);
@@ -154,11 +155,11 @@ describe('a task that needs its user', () => {
     const who = stage.by(raw);
     const { id, status } = await who.at(0).send('hold-auth token?');
     expect(status.state).toBe('TASK_STATE_AUTH_REQUIRED');
-    const seen = collect(who.at(2).subscribe(id));
+    const seen = await opened(who.at(2).subscribe(id));
     await who.at(1).start('here it is', { taskId: id });
     const task = await ended(who.at(1), id);
     expect([task.status.state, textsIn(task)]).toEqual(['TASK_STATE_COMPLETED', ['here it is']]);
-    expect(statesOf(await seen).at(-1)).toBe('TASK_STATE_COMPLETED');
+    expect(statesOf(await seen.all).at(-1)).toBe('TASK_STATE_COMPLETED');
   });
 
   test.each(callers)(
@@ -178,10 +179,10 @@ describe('a task that needs its user', () => {
   test.each(callers)('$name: is followed over its question to its end by a subscription (AMB-01, SUB-06)', async (raw) => {
     const who = stage.by(raw);
     const { id } = await who.at(0).send('ask who?');
-    const seen = collect(who.at(1).subscribe(id));
+    const seen = await opened(who.at(1).subscribe(id));
     await who.at(2).send('ask and you?', { taskId: id });
     await who.at(0).send('done', { taskId: id });
-    const states = statesOf(await seen).filter((state) => state !== 'TASK_STATE_SUBMITTED');
+    const states = statesOf(await seen.all).filter((state) => state !== 'TASK_STATE_SUBMITTED');
     expect(states).toEqual([
       'TASK_STATE_INPUT_REQUIRED',
       'TASK_STATE_WORKING',
@@ -246,7 +247,7 @@ describe('the order of a stream', () => {
     '$name: is one for all who follow, ids rise, and who leaves disturbs nobody (STRM-09 to STRM-14, AMB-31)',
     async (raw) => {
       const who = stage.by(raw);
-      const { id } = await who.at(0).start('emit 60 10; work; done');
+      const { id } = await who.at(0).start('emit 200 10; work; done');
       await standing(who, id, 'TASK_STATE_WORKING');
       const leaving = collect(who.at(0).subscribe(id), (_seen, all) => all.length >= 3);
       const all = await Promise.all([0, 1, 2, 0].map((index) => collect(who.at(index).subscribe(id, 0))));

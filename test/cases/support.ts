@@ -1,3 +1,4 @@
+import { availableParallelism, loadavg } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect } from 'vitest';
 import type { Json, Message, Part, StreamResponse, Task, TaskState } from '../../src/protocol/types.ts';
@@ -193,12 +194,12 @@ export const casesAgent: string = fileURLToPath(new URL('agent.ts', import.meta.
 /** Starts replicas before the tests of a file and ends them behind; no replica may have met an unhandled rejection (case 30). */
 export function stageOf({ flags = [], ...options }: RigOptions & { readonly flags?: readonly string[] } = {}): CaseStage {
   let rig: Rig | undefined;
-  const opened = (): Rig => {
+  const started = (): Rig => {
     if (!rig) throw new Error('the replicas are not there yet');
     return rig;
   };
   beforeAll(async () => {
-    rig = await Rig.open({ replicas: 2, agent: casesAgent, flags: ['--lease-ms', '4000', ...flags], ...options });
+    rig = await Rig.open({ replicas: 2, agent: casesAgent, flags, ...options });
   });
   afterAll(async () => {
     const lines = rig?.replicas.flatMap(({ errors }) => errors) ?? [];
@@ -207,9 +208,9 @@ export function stageOf({ flags = [], ...options }: RigOptions & { readonly flag
   });
   return {
     get rig() {
-      return opened();
+      return started();
     },
-    by: (raw) => new Stranger(raw, opened),
+    by: (raw) => new Stranger(raw, started),
   };
 }
 
@@ -224,6 +225,19 @@ export async function collect(
     if (isEnough(seen, all)) break;
   }
   return all;
+}
+
+/** A stream that is open: its first item is here, and `all` of its items when it has ended. */
+export async function opened(stream: AsyncGenerator<Seen>): Promise<{ readonly all: Promise<Seen[]> }> {
+  const first = await stream.next();
+  const all = (async () => [...(first.done ? [] : [first.value]), ...(await collect(stream))])();
+  all.catch(() => undefined); // whoever wants it meets its error there
+  return { all };
+}
+
+/** So many times longer may everything take: how many processes wanted each core in the last minute. */
+export function crowd(): number {
+  return Math.max(1, (loadavg()[0] ?? 0) / availableParallelism());
 }
 
 /** The state an item tells. */
