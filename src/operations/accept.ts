@@ -5,11 +5,10 @@ import type { Mutable } from '../ground/mutable.ts';
 import { invalidParams, taskNotFound, unavailable, unsupportedOperation } from '../protocol/errors.ts';
 import { idProblem } from '../protocol/ids.ts';
 import type { SendMessageRequest } from '../protocol/types.ts';
-import { turnLimits } from '../turn/options.ts';
 import type { Call } from './call.ts';
 import { digestOf, taskIdOf } from './identity.ts';
 import type { Awaited } from './own-turn.ts';
-import { offerGrant, type OperationParts, scopeOf } from './parts.ts';
+import { offerGrant, type OperationParts, scopeOf, type SharedParts } from './parts.ts';
 import { patiently } from './trouble.ts';
 
 /** A message that stands in the log. */
@@ -28,7 +27,7 @@ const OVERLOAD_RETRY_MS = 2_000;
  * Records the message, with the change of state it causes, exactly once (P5, P9), and hands the turn to this replica if it is to run here.
  * Every refusal is the store's decision on the locked row, never one on what was read before.
  */
-export async function accept(parts: OperationParts, call: Call, request: SendMessageRequest): Promise<Accepted> {
+export async function accept(parts: SharedParts, call: Call, request: SendMessageRequest): Promise<Accepted> {
   const ask = toAsk(parts, call, request);
   if (ask.isNew && isOverloaded(parts)) await refuseNew(parts, call, ask);
   const result = await patiently(parts, call.signal, () => acceptOnce(parts, ask));
@@ -53,7 +52,7 @@ async function acceptOnce({ log, turns }: OperationParts, ask: AcceptAsk): Promi
 }
 
 /** What every try of this accept has in common, above all the key, made before the first one; who takes the turn is told anew by each. */
-function toAsk(parts: OperationParts, call: Call, { message, configuration, metadata }: SendMessageRequest): AcceptAsk {
+function toAsk(parts: SharedParts, call: Call, { message, configuration, metadata }: SendMessageRequest): AcceptAsk {
   const scope = scopeOf(parts, call);
   const key = keyOf(parts, call);
   const isNew = message.taskId === undefined;
@@ -73,7 +72,7 @@ function toAsk(parts: OperationParts, call: Call, { message, configuration, meta
     digest: call.idempotencyKey === undefined ? 'unshared' : digestOf(message),
     body: JSON.stringify(body),
     whileWorking: parts.settings.whileWorking,
-    limits: turnLimits(parts.settings),
+    limits: parts.limits,
     replica: parts.turns.replica,
     canStart: false,
   };

@@ -1,6 +1,7 @@
 import type { Signal } from '../ground/signal.ts';
 import { pushNotSupported } from '../protocol/errors.ts';
 import type { Task } from '../protocol/types.ts';
+import { turnLimits } from '../turn/options.ts';
 import type { Call, Operations, StreamItem } from './call.ts';
 import { cancelTask } from './cancel-task.ts';
 import { extendedCardRefusal } from './extended-card.ts';
@@ -30,7 +31,7 @@ export interface ReplicaOperations extends Operations {
 /** Joins the operations of one replica. */
 export function createOperations(parts: OperationParts): ReplicaOperations {
   const calls = new OpenCalls();
-  const shared: SharedParts = { ...parts, calls };
+  const shared: SharedParts = { ...parts, calls, limits: turnLimits(parts.settings) };
   const unary = <Request, Response>(name: string, operation: Operation<Request, Response>) => guarded(shared, name, operation);
   const noPush = async (): Promise<never> => {
     throw pushNotSupported(); // PUSH-01
@@ -56,7 +57,7 @@ export function createOperations(parts: OperationParts): ReplicaOperations {
     close: () => calls.close(),
     async resumeTask(taskId) {
       await parts.ready?.();
-      return resumeTask(parts, taskId);
+      return resumeTask(shared, taskId);
     },
   };
 }

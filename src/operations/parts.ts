@@ -2,7 +2,7 @@ import type { Clock } from '../ground/clock.ts';
 import type { Logger } from '../ground/logger.ts';
 import type { Random } from '../ground/random.ts';
 import type { Scope } from '../log/entry.ts';
-import type { TaskRow } from '../log/store.ts';
+import type { TaskRow, TurnLimits } from '../log/store.ts';
 import type { TaskLog } from '../log/task-log.ts';
 import type { AgentCapabilities } from '../protocol/types.ts';
 import type { TurnSettings } from '../turn/options.ts';
@@ -44,6 +44,8 @@ export interface OperationParts {
 
 /** The same with what operations share among themselves. */
 export interface SharedParts extends OperationParts {
+  /** Those of every turn that is accepted here: one object for all rows. */
+  readonly limits: TurnLimits;
   readonly calls: OpenCalls;
 }
 

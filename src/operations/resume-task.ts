@@ -3,9 +3,8 @@ import { assertNever } from '../ground/assert.ts';
 import { StoreError, type ResumeResult } from '../log/store.ts';
 import { taskNotFound, unsupportedOperation } from '../protocol/errors.ts';
 import type { Task } from '../protocol/types.ts';
-import { turnLimits } from '../turn/options.ts';
 import { taskAsOf } from './answers.ts';
-import { offerGrant, type OperationParts } from './parts.ts';
+import { offerGrant, type OperationParts, type SharedParts } from './parts.ts';
 import { patiently } from './trouble.ts';
 
 const never = new Stopper();
@@ -14,9 +13,8 @@ const never = new Stopper();
  * Goes on with a task that stands on AUTH_REQUIRED and that nobody runs, without a message: what an OAuth callback does, on whichever
  * replica it arrives. It belongs to the program, not to a caller, so it has no scope.
  */
-export async function resumeTask(parts: OperationParts, taskId: string): Promise<Task> {
-  const { log, turns, agent } = parts;
-  const limits = turnLimits(parts.settings);
+export async function resumeTask(parts: SharedParts, taskId: string): Promise<Task> {
+  const { log, turns, agent, limits } = parts;
   let isUnknown = false;
   const result = await patiently(parts, never, async () => {
     using slot = turns.reserve();
