@@ -76,7 +76,7 @@ export interface TaskRow extends Scope {
 
 export interface AcceptAsk {
   readonly scope: Scope;
-  /** The task the message names, or the id made from the key for a new one. */
+  /** The task the message names; for a new one the id made from the key, or a random one where the key is of our own making. */
   readonly taskId: string;
   readonly isNew: boolean;
   /** As the message names it. For a new task always given; for an existing one absent when the message names none (TURN-17). */
