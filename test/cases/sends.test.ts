@@ -244,7 +244,7 @@ function failNoBinding(): never {
 
 describe('the order of a stream', () => {
   test.each(callers)(
-    '$name: is one for all who follow, ids rise, and who leaves disturbs nobody (STRM-09 to STRM-14, AMB-31)',
+    '$name: is one for all who follow, ids rise, and who leaves disturbs nobody (STRM-09 to STRM-14, STRM-17, AMB-31)',
     async (raw) => {
       const who = stage.by(raw);
       const { id } = await who.at(0).start('emit 200 10; work; done');
