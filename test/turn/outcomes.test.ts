@@ -35,6 +35,18 @@ describe.each(sources)('how a turn ends, on $name', ({ make }) => {
     expect(await stage.gist(id)).toEqual(['said:x', 'WORKING', 'COMPLETED']);
   });
 
+  test('code may take a turn apart: what it took needs no turn in front of it', async () => {
+    await open(async ({ text, message, working, artifact, complete }) => {
+      await working('apart');
+      await artifact('out').append(`${text}/${textOf(message)}`);
+      return complete('bye');
+    });
+    const id = await stage.send('Ada');
+    await stage.reached(id, 'TASK_STATE_COMPLETED');
+    expect((await stage.gist(id)).at(-1)).toBe('COMPLETED:bye');
+    expect((await stage.task(id)).artifacts?.[0]?.parts).toEqual([{ text: 'Ada/Ada' }]);
+  });
+
   test('ask, refuse and complete end the turn with their words and metadata (AMB-34)', async () => {
     const outcomes: Record<string, (turn: Turn) => ReturnType<Run>> = {
       ask: (turn) => turn.ask('Who?', { metadata: { asked: 1 } }),
