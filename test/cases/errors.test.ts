@@ -1,20 +1,20 @@
 import { describe, expect, test } from 'vitest';
-import { findDriver } from '../../src/stores/sqlite-driver.ts';
 import type { Told } from '../bindings/callers.ts';
 import {
-  Refused,
   callers,
   collect,
+  crowd,
   ended,
   eventually,
+  exec,
   opened,
   refusalOf,
+  Refused,
   sendRequest,
   stageOf,
   statesOf,
   taskIn,
   textsIn,
-  crowd,
 } from './support.ts';
 import type { Stranger } from './support.ts';
 
@@ -191,16 +191,7 @@ describe('a stream', () => {
     const { id } = await who.send('ask who?');
     const two = await Promise.all([0, 1].map((index) => opened(who.at(index).subscribe(id))));
     // what a purge does, to a task that is still followed
-    const database = (await findDriver()).open(stage.rig.store);
-    await eventually('the lock', () => {
-      try {
-        database.exec(`DELETE FROM chorus_task WHERE id = '${id}'`);
-        return true;
-      } catch {
-        return false; // a replica writes just now
-      }
-    });
-    database.close();
+    (await exec(stage.rig.store, `DELETE FROM chorus_task WHERE id = '${id}'`)).close();
     for (const { all } of two) {
       const [snapshot, error, ...more] = await all;
       expect(taskIn(snapshot).status.state).toBe('TASK_STATE_INPUT_REQUIRED');

@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { findDriver } from '../../src/stores/sqlite-driver.ts';
 import type { ListTasksResponse, Task } from '../../src/protocol/types.ts';
 import type { Wanted } from '../bindings/callers.ts';
-import { callers, ended, eventually, rounds, stageOf } from './support.ts';
+import { callers, ended, eventually, exec, rounds, stageOf } from './support.ts';
 import type { Stranger } from './support.ts';
 
 const stage = stageOf({ flags: ['--purge-every-ms', '500'] });
@@ -108,16 +107,7 @@ describe('a list', () => {
 describe('times', () => {
   /** Writes the time of a task's status as if it had been then: tenths and hundredths sort otherwise as text than as numbers. */
   async function setTime(id: string, at: number): Promise<void> {
-    const database = (await findDriver()).open(stage.rig.store);
-    await eventually('the lock', () => {
-      try {
-        database.exec(`UPDATE chorus_task SET status_at = ${at} WHERE id = '${id}'`);
-        return true;
-      } catch {
-        return false; // a replica writes just now
-      }
-    });
-    database.close();
+    (await exec(stage.rig.store, `UPDATE chorus_task SET status_at = ${at} WHERE id = '${id}'`)).close();
   }
 
   test.each(callers)(
@@ -174,16 +164,8 @@ describe('a purged task', () => {
     const who = stage.by(raw).as(`purged ${raw.name}`);
     const { id } = await who.send('done');
     await ended(who, id);
-    const database = (await findDriver()).open(stage.rig.store);
-    await eventually('the lock', () => {
-      try {
-        database.exec(`UPDATE chorus_task SET due_at = 1 WHERE id = '${id}'`); // its retention is over
-        return true;
-      } catch {
-        return false; // a replica writes just now
-      }
-    });
-    database.close();
+    // its retention is over
+    (await exec(stage.rig.store, `UPDATE chorus_task SET due_at = 1 WHERE id = '${id}'`)).close();
     const gone = await eventually('the purge', async () => {
       const answered = await who.answer('GetTask', { id });
       return answered.error;

@@ -61,7 +61,6 @@ describe('readers that never read', () => {
     const stream = who.at(1).subscribe(id);
     const first = await stream.next();
     await ended(who.at(0), id);
-    await pause(100);
     const rest = await collect(stream);
     const text = textsOf([...(first.done ? [] : [first.value]), ...rest]).join('');
     expect(text).toBe(chunks(1, 400).join(''));

@@ -1,15 +1,15 @@
 import { describe, expect, test } from 'vitest';
-import { findDriver } from '../../src/stores/sqlite-driver.ts';
 import type { Task } from '../../src/protocol/types.ts';
 import {
-  Refused,
   callers,
   chunks,
   collect,
   ended,
   eventually,
+  exec,
   opened,
   pause,
+  Refused,
   rounds,
   stageOf,
   standing,
@@ -198,15 +198,7 @@ describe('a store that another process keeps locked', () => {
     const [raw] = callers;
     const who = stage.by(raw ?? failNoBinding());
     const { id } = await who.send('artifact a kept; done');
-    const database = (await findDriver()).open(stage.rig.store);
-    await eventually('the lock', () => {
-      try {
-        database.exec('BEGIN IMMEDIATE');
-        return true;
-      } catch {
-        return false; // a replica writes just now
-      }
-    });
+    const database = await exec(stage.rig.store, 'BEGIN IMMEDIATE');
     const start = performance.now();
     const sends = Array.from({ length: 20 }, async (): Promise<Task | Refused> => {
       try {

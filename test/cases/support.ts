@@ -5,6 +5,8 @@ import type { Json, Message, Part, StreamResponse, Task, TaskState } from '../..
 import { isTerminal } from '../../src/protocol/states.ts';
 import { Rig } from '../../src/testing/rig.ts';
 import type { RigOptions } from '../../src/testing/rig.ts';
+import { findDriver } from '../../src/stores/sqlite-driver.ts';
+import type { SqlDatabase } from '../../src/stores/sqlite-driver.ts';
 import type { OperationName } from '../../src/wire/operations.ts';
 import { events } from '../bindings/callers.ts';
 import type { Answered, Asking, RawCaller, Told, Wanted } from '../bindings/callers.ts';
@@ -323,4 +325,18 @@ export function percentilesOf(times: readonly number[]): {
   const sorted = times.toSorted((a, b) => a - b);
   const at = (share: number): number => sorted[Math.min(sorted.length - 1, Math.ceil(sorted.length * share) - 1)] ?? Number.NaN;
   return { p50: at(0.5), p90: at(0.9), p99: at(0.99), most: at(1) };
+}
+
+/** Writes to the file behind the replicas' backs, as an operator or a purge may do, and gives the connection for more. */
+export async function exec(store: string, sql: string): Promise<SqlDatabase> {
+  const database = (await findDriver()).open(store);
+  await eventually('the lock', () => {
+    try {
+      database.exec(sql);
+      return true;
+    } catch {
+      return false; // a replica writes just now
+    }
+  });
+  return database;
 }
