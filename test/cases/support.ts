@@ -194,14 +194,14 @@ export interface CaseStage {
 export const casesAgent: string = fileURLToPath(new URL('agent.ts', import.meta.url));
 
 /** Starts replicas before the tests of a file and ends them behind; no replica may have met an unhandled rejection (case 30). */
-export function stageOf({ flags = [], ...options }: RigOptions & { readonly flags?: readonly string[] } = {}): CaseStage {
+export function stageOf(options: RigOptions = {}): CaseStage {
   let rig: Rig | undefined;
   const started = (): Rig => {
     if (!rig) throw new Error('the replicas are not there yet');
     return rig;
   };
   beforeAll(async () => {
-    rig = await Rig.open({ replicas: 2, agent: casesAgent, flags, ...options });
+    rig = await Rig.open({ replicas: 2, agent: casesAgent, ...options });
   });
   afterAll(async () => {
     const lines = rig?.replicas.flatMap(({ errors }) => errors) ?? [];
