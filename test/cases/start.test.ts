@@ -31,8 +31,8 @@ async function startOf(
 ): Promise<Start> {
   const child = spawn(process.execPath, ['--import', 'tsx', program, '--agent', 'scripted', '--port', '0', ...flags, '--end-with-input'], {
     ...as,
-    // tsx keeps what it has compiled under a folder of the user
-    env: { ...process.env, HOME: folder, TMPDIR: tmpdir() },
+    // tsx keeps what it has compiled under a folder of the user; Node 22 warns that its SQLite is new, which is nothing of ours
+    env: { ...process.env, HOME: folder, TMPDIR: tmpdir(), NODE_NO_WARNINGS: '1' },
     stdio: ['pipe', 'pipe', 'pipe'],
   });
   let [out, errors] = ['', ''];
