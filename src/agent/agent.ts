@@ -61,7 +61,7 @@ const OFFERED: AgentCapabilities = { streaming: true, pushNotifications: false, 
  * ```
  */
 export function createAgent(options: AgentOptions): Agent {
-  const { card: draft, run, reply, store, wake, identify, publicUrl, blockingMs, limits, ...others } = options;
+  const { card: draft, run, reply, store, wake, identify, publicUrl, blockingMs, streamUntil, limits, ...others } = options;
   const { clock = systemClock, random = systemRandom, logger = jsonLogger(clock), name: givenName, ...turnOptions } = others;
   const cardAt = cardsOf(draft, publicUrl);
   const card = cardAt();
@@ -81,6 +81,7 @@ export function createAgent(options: AgentOptions): Agent {
     settings,
     ready: () => lifetime.ready(),
     ...(blockingMs === undefined ? {} : { blockingMs }),
+    ...(streamUntil === undefined ? {} : { streamUntil }),
     ...(reply === undefined ? {} : { reply }),
   });
   const lifetime: Lifetime = new Lifetime({ log, turns, operations, clock, drainMs: settings.drainMs, announce: opened.announce });

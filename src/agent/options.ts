@@ -3,6 +3,7 @@ import type { Clock } from '../ground/clock.ts';
 import type { Logger } from '../ground/logger.ts';
 import type { Random } from '../ground/random.ts';
 import type { StoreSource, WakeSource } from '../log/store.ts';
+import type { StreamUntil } from '../operations/parts.ts';
 import type { CardDraft } from '../protocol/card.ts';
 import type { TurnOptions } from '../turn/options.ts';
 import type { Reply, Run } from '../turn/turn.ts';
@@ -27,6 +28,11 @@ export interface AgentOptions extends TurnOptions {
   readonly publicUrl?: string;
   /** A blocking send that has waited for so long is answered with the task as it stands then, and the work goes on. Off. */
   readonly blockingMs?: number;
+  /**
+   * When the stream of a send ends: 'answered' (default), when its turn has ended the task or asks its user; 'ended', only with the task, as
+   * a subscription does (AMB-01).
+   */
+  readonly streamUntil?: StreamUntil;
   /** Limits on requests, open streams and calls of this replica. */
   readonly limits?: Partial<WireLimits>;
   /** Where this replica says what happens to it. JSON lines on standard error. */

@@ -18,7 +18,7 @@ export interface Flags {
   readonly endsWithInput: boolean;
   readonly wantsHelp: boolean;
   /** The options of the agent that were given. */
-  readonly options: TurnOptions & Pick<AgentOptions, 'blockingMs' | 'limits'>;
+  readonly options: TurnOptions & Pick<AgentOptions, 'blockingMs' | 'streamUntil' | 'limits'>;
 }
 
 /** The command line makes no sense: one line says why, and the process ends with 2. */
@@ -59,7 +59,7 @@ const limitKinds: Readonly<Record<keyof WireLimits, Kind>> = {
   callsPerCallerMax: 'number',
 };
 
-const otherKinds = { blockingMs: 'number' } as const;
+const otherKinds = { blockingMs: 'number', streamUntil: ['answered', 'ended'] } as const;
 
 const kinds: Readonly<Record<string, Kind>> = { ...turnKinds, ...limitKinds, ...otherKinds };
 

@@ -12,12 +12,17 @@ export interface Awaited {
   readonly turn?: number;
 }
 
+/** Who waits for the end of a turn: a blocking send, a send's stream, or a send's stream that stays until the task has ended. */
+export type Waiting = 'blocked' | 'streamed' | 'following';
+
 /** Where a turn rests without having ended the task. */
-const rests: Readonly<Record<'blocked' | 'streamed', readonly TaskState[]>> = {
+const rests: Readonly<Record<Waiting, readonly TaskState[]>> = {
   // SEND-07: the caller has to act, so it must be told
   blocked: ['TASK_STATE_INPUT_REQUIRED', 'TASK_STATE_AUTH_REQUIRED'],
   // the credentials come by another way and the turn goes on: streams stay open over AUTH_REQUIRED (ITA-05, AMB-01)
   streamed: ['TASK_STATE_INPUT_REQUIRED'],
+  // AMB-01: an agent may keep a send's stream open over the question too, as a subscription is
+  following: [],
 };
 
 /**
@@ -50,7 +55,7 @@ export class OwnTurn {
   }
 
   /** The task has ended, or the turn of the message, or a later one, rests in a state for which this caller was waiting. */
-  isOver(caller: 'blocked' | 'streamed'): boolean {
+  isOver(caller: Waiting): boolean {
     const status = this.#status;
     if (status === undefined) return false;
     if (isTerminal(status.state)) return true;

@@ -24,6 +24,9 @@ export interface TurnTaker {
   offer(row: TaskRow): void;
 }
 
+/** How long the stream of a send lasts (AMB-01). */
+export type StreamUntil = 'answered' | 'ended';
+
 /** What operations are made of. */
 export interface OperationParts {
   /** Name of the agent in the store: replicas of one agent share it. */
@@ -34,6 +37,8 @@ export interface OperationParts {
   readonly settings: TurnSettings;
   /** A blocking send that has waited for so long answers with the task as it stands then (AMB-24). Off when absent. */
   readonly blockingMs?: number;
+  /** Whether a send's stream ends when its turn asks its user (`answered`, the default) or only with the task (AMB-01). */
+  readonly streamUntil?: StreamUntil;
   readonly reply?: Reply;
   /** Resolves when the log can be used; nothing to wait for when it gives undefined. An agent starts with its first request. */
   readonly ready?: () => Promise<void> | undefined;

@@ -46,13 +46,14 @@ async function* turnItems(
   const { row, seq, after } = accepted;
   yield { seq, item: { task } };
   const own = new OwnTurn(accepted);
+  const waiting = parts.streamUntil === 'ended' ? 'following' : 'streamed';
   for await (const entries of watch(parts, { taskId: row.id, after }, signal)) {
     for (const entry of entries) {
       own.see(entry);
       // the repeat of a send reads what the Task has said already, to know whether its turn is over
       const item = entry.seq > seq ? toStreamItem(entry, row.contextId) : undefined;
       if (item !== undefined) yield item;
-      if (entry.seq >= seq && own.isOver('streamed')) return;
+      if (entry.seq >= seq && own.isOver(waiting)) return;
     }
   }
 }

@@ -27,6 +27,7 @@ export interface StageOptions {
   readonly replicas?: number;
   readonly turns?: TurnOptions;
   readonly blockingMs?: number;
+  readonly streamUntil?: 'answered' | 'ended';
   readonly capabilities?: AgentCapabilities;
   readonly reply?: Reply;
   readonly logger?: Logger;
@@ -70,6 +71,7 @@ export class StageReplica {
       turns: this.turns,
       settings: turnSettings(options.turns ?? {}),
       ...(options.blockingMs === undefined ? {} : { blockingMs: options.blockingMs }),
+      ...(options.streamUntil === undefined ? {} : { streamUntil: options.streamUntil }),
       ...(options.reply ? { reply: options.reply } : {}),
       clock: systemClock,
       random: systemRandom,

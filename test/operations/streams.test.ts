@@ -41,6 +41,18 @@ describe.each(kinds)('SendStreamingMessage on %s', (kind) => {
     expect((await stream.rest()).map(gist)).toEqual(['task:WORKING', 'status:AUTH_REQUIRED', 'status:WORKING', 'status:INPUT_REQUIRED']);
   });
 
+  test('stays open over INPUT_REQUIRED too where the agent wants it, until the task has ended (AMB-01, streamUntil)', async () => {
+    await using stage = await Stage.open({ kind, streamUntil: 'ended' });
+    const stream = new Reader(await stage.operations.sendStreamingMessage(callOf(), say('go')));
+    const first = await stream.next();
+    const taskId = first && 'task' in first.item ? first.item.task.id : '';
+    await (await stage.replica().actor(taskId)).status('TASK_STATE_INPUT_REQUIRED', 'which?');
+    await stage.operations.sendMessage(callOf(), sayAndGo('this one', { taskId }));
+    await (await stage.replica().actor(taskId)).status('TASK_STATE_COMPLETED');
+    const states = ['task:WORKING', 'status:INPUT_REQUIRED', 'status:WORKING', 'status:COMPLETED'];
+    expect((await stream.rest()).map(gist)).toEqual(states);
+  });
+
   test('the stream of a follow-up begins with the task as of its own accept, with no stale state (case 8, AMB-33)', async () => {
     await using stage = await Stage.open({ kind, replicas: 2 });
     const { id } = taskOf(await stage.operations.sendMessage(callOf(), sayAndGo('one')));
