@@ -23,7 +23,7 @@ export class SqliteConnection {
   }
 
   first(sql: string, values: readonly SqlValue[] = []): SqlRow | undefined {
-    return this.all(sql, values)[0];
+    return this.#prepared(sql).get(values);
   }
 
   /** A transaction that holds the write lock from its first moment: what it reads cannot be overtaken before it writes (P3, P4). */

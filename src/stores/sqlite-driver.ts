@@ -11,6 +11,8 @@ export type SqlRow = Readonly<Record<string, unknown>>;
 export interface SqlStatement {
   run(values: readonly SqlValue[]): number;
   all(values: readonly SqlValue[]): readonly SqlRow[];
+  /** The first row: of a statement that gives one at most, for half of what `all` costs in libsql. */
+  get(values: readonly SqlValue[]): SqlRow | undefined;
 }
 
 /** The little that all drivers have in common. Everything is synchronous: a transaction never waits for the loop while it holds the lock. */
@@ -54,6 +56,7 @@ export async function findDriver(wanted?: DriverName): Promise<Driver> {
 interface RawStatement {
   run(...values: unknown[]): { readonly lastInsertRowid: number | bigint };
   all(...values: unknown[]): readonly SqlRow[];
+  get(...values: unknown[]): SqlRow | undefined;
 }
 interface RawDatabase {
   exec(sql: string): unknown;
@@ -87,6 +90,7 @@ function wrap(database: RawDatabase, bind: Bind): SqlDatabase {
       return {
         run: (values) => guard(() => Number(statement.run(...bind(values)).lastInsertRowid)),
         all: (values) => guard(() => statement.all(...bind(values))),
+        get: (values) => guard(() => statement.get(...bind(values))),
       };
     },
   };
