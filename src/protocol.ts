@@ -13,6 +13,7 @@ export {
   invalidParams,
   invalidRequest,
   isA2AError,
+  isErrorCode,
   methodNotFound,
   parseError,
   pushNotSupported,

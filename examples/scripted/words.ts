@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { A2AError } from 'chorus-a2a';
-import type { ErrorCode, Message, Outcome, Turn } from 'chorus-a2a';
+import { isErrorCode } from 'chorus-a2a/protocol';
+import type { Message, Outcome, Turn } from 'chorus-a2a';
 import type { Tell } from './effects.ts';
 import { badCommand, numbers, optionalText, splitFirst } from './script.ts';
 import type { Command } from './script.ts';
@@ -151,29 +152,4 @@ function parseJson(text: string): ReturnType<typeof JSON.parse> {
   } catch {
     throw badCommand('data', 'JSON');
   }
-}
-
-const errorCodes: Readonly<Record<ErrorCode, true>> = {
-  TASK_NOT_FOUND: true,
-  TASK_NOT_CANCELABLE: true,
-  PUSH_NOTIFICATION_NOT_SUPPORTED: true,
-  UNSUPPORTED_OPERATION: true,
-  CONTENT_TYPE_NOT_SUPPORTED: true,
-  INVALID_AGENT_RESPONSE: true,
-  EXTENDED_AGENT_CARD_NOT_CONFIGURED: true,
-  EXTENSION_SUPPORT_REQUIRED: true,
-  VERSION_NOT_SUPPORTED: true,
-  PARSE_ERROR: true,
-  INVALID_REQUEST: true,
-  METHOD_NOT_FOUND: true,
-  INVALID_PARAMS: true,
-  TOO_LARGE: true,
-  INTERNAL: true,
-  UNAVAILABLE: true,
-  UNAUTHENTICATED: true,
-  PERMISSION_DENIED: true,
-};
-
-function isErrorCode(text: string): text is ErrorCode {
-  return Object.hasOwn(errorCodes, text);
 }

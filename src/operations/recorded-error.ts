@@ -1,4 +1,4 @@
-import { A2AError, type ErrorCode, type FieldViolation } from '../protocol/errors.ts';
+import { A2AError, isErrorCode, type FieldViolation } from '../protocol/errors.ts';
 import type { Json, Struct } from '../protocol/types.ts';
 
 /** What a FAILED status says of its reason, as the error it was. Reasons of our own (LOST, DEADLINE …) are INTERNAL on the wire. */
@@ -36,30 +36,4 @@ function isList(value: Json | undefined): value is readonly Json[] {
 
 function isObject(value: Json | undefined): value is Struct {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-// the compiler completes it
-const errorCodes: Readonly<Record<ErrorCode, true>> = {
-  TASK_NOT_FOUND: true,
-  TASK_NOT_CANCELABLE: true,
-  PUSH_NOTIFICATION_NOT_SUPPORTED: true,
-  UNSUPPORTED_OPERATION: true,
-  CONTENT_TYPE_NOT_SUPPORTED: true,
-  INVALID_AGENT_RESPONSE: true,
-  EXTENDED_AGENT_CARD_NOT_CONFIGURED: true,
-  EXTENSION_SUPPORT_REQUIRED: true,
-  VERSION_NOT_SUPPORTED: true,
-  PARSE_ERROR: true,
-  INVALID_REQUEST: true,
-  METHOD_NOT_FOUND: true,
-  INVALID_PARAMS: true,
-  TOO_LARGE: true,
-  INTERNAL: true,
-  UNAVAILABLE: true,
-  UNAUTHENTICATED: true,
-  PERMISSION_DENIED: true,
-};
-
-function isErrorCode(code: string): code is ErrorCode {
-  return Object.hasOwn(errorCodes, code);
 }

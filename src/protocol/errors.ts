@@ -24,6 +24,33 @@ export type ErrorCode =
   | 'UNAUTHENTICATED'
   | 'PERMISSION_DENIED';
 
+// the compiler completes it
+const errorCodes: Readonly<Record<ErrorCode, true>> = {
+  TASK_NOT_FOUND: true,
+  TASK_NOT_CANCELABLE: true,
+  PUSH_NOTIFICATION_NOT_SUPPORTED: true,
+  UNSUPPORTED_OPERATION: true,
+  CONTENT_TYPE_NOT_SUPPORTED: true,
+  INVALID_AGENT_RESPONSE: true,
+  EXTENDED_AGENT_CARD_NOT_CONFIGURED: true,
+  EXTENSION_SUPPORT_REQUIRED: true,
+  VERSION_NOT_SUPPORTED: true,
+  PARSE_ERROR: true,
+  INVALID_REQUEST: true,
+  METHOD_NOT_FOUND: true,
+  INVALID_PARAMS: true,
+  TOO_LARGE: true,
+  INTERNAL: true,
+  UNAVAILABLE: true,
+  UNAUTHENTICATED: true,
+  PERMISSION_DENIED: true,
+};
+
+/** True for a code of this version; a copy of this package of another version may throw others (case 69). */
+export function isErrorCode(code: unknown): code is ErrorCode {
+  return typeof code === 'string' && Object.hasOwn(errorCodes, code);
+}
+
 /** One field that is wrong and why (`google.rpc.BadRequest`, ERR-10). `field` is a path in JSON names: `message.parts[0].text`. */
 export interface FieldViolation {
   readonly field: string;

@@ -1,7 +1,7 @@
 import type { ErrorCode, FieldViolation } from '../protocol/errors.ts';
-import { A2AError } from '../protocol/errors.ts';
+import { A2AError, isErrorCode } from '../protocol/errors.ts';
 import { isPlainObject } from '../protocol/json.ts';
-import { errorTable, isErrorCode } from './error-table.ts';
+import { errorTable } from './error-table.ts';
 import { detailTypes, ERROR_DOMAIN } from './errors.ts';
 
 type Bag = Readonly<Record<string, unknown>>;

@@ -41,8 +41,3 @@ export const errorTable: Readonly<Record<ErrorCode, ErrorRow>> = {
   UNAUTHENTICATED: { jsonRpc: -32031, http: 401, grpc: 16, status: 'UNAUTHENTICATED' },
   PERMISSION_DENIED: { jsonRpc: -32032, http: 403, grpc: 7, status: 'PERMISSION_DENIED' },
 };
-
-/** True for a code of this table; a copy of this package of another version may throw others (case 69). */
-export function isErrorCode(code: unknown): code is ErrorCode {
-  return typeof code === 'string' && Object.hasOwn(errorTable, code);
-}

@@ -1,8 +1,8 @@
 import type { Logger } from '../ground/logger.ts';
 import type { A2AError } from '../protocol/errors.ts';
-import { internalError, isA2AError } from '../protocol/errors.ts';
+import { internalError, isA2AError, isErrorCode } from '../protocol/errors.ts';
 import type { Json, Struct } from '../protocol/types.ts';
-import { errorTable, isErrorCode } from './error-table.ts';
+import { errorTable } from './error-table.ts';
 
 /** `ErrorInfo.domain` of every error (behaviour.md, table B). */
 export const ERROR_DOMAIN = 'a2a-protocol.org';
