@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { lastLine, oneStep, readTally, sum } from './tally.ts';
+import { lastWords, oneStep, readTally, sum } from './tally.ts';
 import type { Tally } from './tally.ts';
 
 /** One suite: prints as it goes, ends in a tally. */
@@ -24,7 +24,7 @@ const tool = (name: string): string => join('node_modules', '.bin', name);
 
 /** A tool of node_modules that is right (exit code 0) or wrong as a whole. */
 export function toolStep(name: string, command: string, ...args: readonly string[]): Step {
-  return { name, run: async () => oneStep((await runProgram(tool(command), args)) === 0) };
+  return { name, run: async () => oneStep(name, (await runProgram(tool(command), args)) === 0) };
 }
 
 /** What `npm run check` looks at before it runs any test. */
@@ -47,7 +47,7 @@ export function vitestStep(name: string, ...args: readonly string[]): Step {
         const code = await runProgram(process.execPath, command, { ...process.env, CHORUS_TALLY_FILE: file });
         const tally = readTally(file);
         // vitest may fail for reasons outside any test: no test found, a worker that never ended
-        return code !== 0 && tally.failed === 0 ? sum([tally, oneStep(false)]) : tally;
+        return code !== 0 && tally.failed === 0 ? sum([tally, oneStep(`${name}: the run itself`, false)]) : tally;
       } finally {
         rmSync(folder, { recursive: true, force: true });
       }
@@ -55,22 +55,16 @@ export function vitestStep(name: string, ...args: readonly string[]): Step {
   };
 }
 
-/** Runs all steps, also after a failed one, says what was left out, and ends the process with the sum as its last line. */
+/** Runs all steps, also after a failed one, and ends with what was left out, what failed, and the sum. */
 export async function runSteps(steps: readonly Step[]): Promise<void> {
   const tallies: Tally[] = [];
-  const failed: string[] = [];
   for (const step of steps) {
     console.log(`\n— ${step.name}`);
-    const tally = await step.run();
-    tallies.push(tally);
-    if (tally.failed > 0) failed.push(step.name);
+    tallies.push(await step.run());
   }
   const total = sum(tallies);
   const out = process.env['CHORUS_TALLY_OUT'];
   if (out !== undefined) writeFileSync(out, JSON.stringify(total));
-  console.log('');
-  for (const [service, count] of Object.entries(total.missing)) console.log(`SKIPPED for lack of ${service}: ${count} tests`);
-  if (failed.length > 0) console.log(`FAILED: ${failed.join(', ')}`);
-  console.log(lastLine(total));
+  console.log(lastWords(total));
   process.exitCode = total.failed > 0 || total.passed === 0 ? 1 : 0;
 }

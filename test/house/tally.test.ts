@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { lastLine, oneStep, readTally, sum } from '../../scripts/tally.ts';
+import { lastWords, oneStep, readTally, sum } from '../../scripts/tally.ts';
 import { root } from './sources.ts';
 
 const folder = join(root, '.cache', `tally-${process.pid}`);
@@ -17,7 +17,7 @@ describe.skip('[needs some-db] rows', () => { test('are kept', () => {}); test('
 describe('the sum at the end of a run', () => {
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-  test('counts passed, failed and skipped tests, names the missing service, and takes a broken file for a failure', () => {
+  test('counts passed, failed and skipped tests, names the missing service, and takes a broken file for a failure, each failure by its name', () => {
     mkdirSync(folder, { recursive: true });
     writeFileSync(join(folder, 'a.test.ts'), fixture);
     writeFileSync(join(folder, 'b.test.ts'), "throw new Error('broken before its first test');\n");
@@ -27,23 +27,29 @@ describe('the sum at the end of a run', () => {
     const env = { ...process.env, CHORUS_TALLY_FILE: file };
     const { status } = spawnSync(process.execPath, [join(root, 'node_modules/vitest/vitest.mjs'), ...args], { cwd: folder, env });
     expect(status).toBe(1);
-    expect(readTally(file)).toEqual({ passed: 1, failed: 2, skipped: 3, missing: { 'some-db': 2 } });
+    expect(readTally(file)).toEqual({
+      passed: 1,
+      failed: 2,
+      skipped: 3,
+      missing: { 'some-db': 2 },
+      failures: ['a.test.ts > is wrong: expected 1 to be 2 // Object.is equality', 'b.test.ts: broken before its first test'],
+    });
   });
 
   test('takes a suite that left no tally, or an empty one, for a failure', () => {
-    expect(readTally(join(folder, 'nowhere.json'))).toEqual(oneStep(false));
+    expect(readTally(join(folder, 'nowhere.json'))).toEqual(oneStep('nowhere.json: broke off before its end', false));
     mkdirSync(folder, { recursive: true });
     writeFileSync(join(folder, 'empty.json'), '');
-    expect(readTally(join(folder, 'empty.json'))).toEqual(oneStep(false));
+    expect(readTally(join(folder, 'empty.json'))).toEqual(oneStep('empty.json: broke off before its end', false));
   });
 
   test('adds up suites', () => {
     const total = sum([
-      oneStep(true),
-      { passed: 5, failed: 1, skipped: 2, missing: { db: 2 } },
-      { passed: 0, failed: 0, skipped: 1, missing: { db: 1 } },
+      oneStep('format', true),
+      { passed: 5, failed: 1, skipped: 2, missing: { db: 2 }, failures: ['a: b'] },
+      { passed: 0, failed: 0, skipped: 1, missing: { db: 1 }, failures: [] },
     ]);
-    expect(total).toEqual({ passed: 6, failed: 1, skipped: 3, missing: { db: 3 } });
-    expect(lastLine(total)).toBe('6 passed, 1 failed, 3 skipped');
+    expect(total).toEqual({ passed: 6, failed: 1, skipped: 3, missing: { db: 3 }, failures: ['a: b'] });
+    expect(lastWords(total)).toBe('\nSKIPPED for lack of db: 3 tests\nFAILED: a: b\n6 passed, 1 failed, 3 skipped');
   });
 });
