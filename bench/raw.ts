@@ -1,32 +1,11 @@
 // The floor: the same bytes as raw rows, 100 a transaction, WAL and FULL, with the driver our store uses on this Node. Arguments: file, rows.
 import { performance } from 'node:perf_hooks';
+import { openRaw } from './raw-database.ts';
 import { CHUNK } from './words.ts';
-
-interface RawStatement {
-  run(...values: unknown[]): unknown;
-}
-
-interface RawDatabase {
-  exec(sql: string): unknown;
-  prepare(sql: string): RawStatement;
-}
-
-async function open(file: string): Promise<RawDatabase> {
-  try {
-    const name: string = 'node:sqlite'; // not a literal: the types of Node 20 do not know the module
-    const { DatabaseSync } = (await import(name)) as { DatabaseSync: new (file: string) => RawDatabase }; // as documented by Node
-    return new DatabaseSync(file);
-  } catch {
-    const { default: Database } = await import('libsql'); // this Node has no SQLite of its own
-    return new Database(file);
-  }
-}
 
 const ROWS_PER_COMMIT = 100;
 const [file = '', count = '10000'] = process.argv.slice(2);
-const database = await open(file);
-database.exec('PRAGMA journal_mode = WAL');
-database.exec('PRAGMA synchronous = FULL');
+const database = await openRaw(file);
 // the two indexes that any log with a dense number for each task needs
 database.exec(
   'CREATE TABLE entry (no INTEGER PRIMARY KEY AUTOINCREMENT, task_no INTEGER NOT NULL, seq INTEGER NOT NULL, body TEXT NOT NULL, UNIQUE (task_no, seq))',

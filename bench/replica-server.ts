@@ -1,0 +1,17 @@
+// One of our replicas as `serve` starts it, for benches with several of them on one file. Argument: its options as JSON.
+import { createAgent } from '../src/index.ts';
+import { serve } from '../src/node.ts';
+import { sqlite } from '../src/sqlite.ts';
+import type { ReplicaOptions } from './replica.ts';
+import { runScript } from './scripts.ts';
+
+const { file, ...options } = JSON.parse(process.argv[2] ?? '{}') as ReplicaOptions; // written by replica.ts alone
+const agent = createAgent({
+  card: { name: 'Bench', description: 'Does what a message asks for.', version: '1.0.0' },
+  store: sqlite(file),
+  run: runScript,
+  ...options,
+});
+const served = await serve(agent, { port: 0, host: '127.0.0.1' });
+console.log(JSON.stringify({ ready: true, url: served.url }));
+process.stdin.on('close', () => process.kill(process.pid, 'SIGKILL')).resume(); // it does not outlive the bench
