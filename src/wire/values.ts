@@ -102,6 +102,7 @@ export function structReader(rules: ReadRules): Read {
   return (value, found) => (isPlainObject(value) ? read(value, found) : refuse(found, 'must be an object'));
 }
 
+// By index and by key: measured, iterators of entries cost three times as much, more than all the rest of a large message together.
 function look(value: unknown, depth: number, found: Violations): void {
   if (typeof value === 'string') {
     const problem = textProblem(value);
@@ -111,17 +112,25 @@ function look(value: unknown, depth: number, found: Violations): void {
     if (!Number.isFinite(value)) refuse(found, 'must be a number of double precision');
   } else if (typeof value === 'object' && value !== null) {
     if (depth === 0) refuse(found, 'is nested too deeply');
-    else if (Array.isArray(value)) lookThrough(value.entries(), depth - 1, found);
-    else lookThrough(Object.entries(value), depth - 1, found);
+    else if (Array.isArray(value)) lookThroughList(value, depth - 1, found);
+    else lookThroughMembers(value as Readonly<Record<string, unknown>>, depth - 1, found); // JSON: what is no list is an object
   }
 }
 
-function lookThrough(members: Iterable<[string | number, unknown]>, depth: number, found: Violations): void {
-  for (const [step, member] of members) {
+function lookThroughList(list: readonly unknown[], depth: number, found: Violations): void {
+  for (let index = 0; index < list.length; index++) {
     const before = found.list.length;
-    const problem = typeof step === 'string' ? textProblem(step) : undefined;
+    look(list[index], depth, found);
+    if (found.list.length > before) within(found, before, index);
+  }
+}
+
+function lookThroughMembers(bag: Readonly<Record<string, unknown>>, depth: number, found: Violations): void {
+  for (const name of Object.keys(bag)) {
+    const before = found.list.length;
+    const problem = textProblem(name);
     if (problem !== undefined) refuse(found, `has a name that ${problem}`);
-    else look(member, depth, found);
-    if (found.list.length > before) within(found, before, step);
+    else look(bag[name], depth, found);
+    if (found.list.length > before) within(found, before, name);
   }
 }
