@@ -1,10 +1,6 @@
-import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { median, rounded } from './figures.ts';
 import type { Bench, BenchOptions, Effort, Figures } from './figures.ts';
+import { rawRowsPerSecond } from './raw-rows.ts';
 import { startServer } from './server.ts';
 import type { RunningServer } from './server.ts';
 import { readStream } from './stream.ts';
@@ -22,17 +18,6 @@ const plans: Readonly<Record<Effort, Plan>> = {
   quick: { chunks: 10_000, rounds: 3, peerChunks: 1_000 },
   smoke: { chunks: 2_000, rounds: 1, peerChunks: 50 },
 };
-
-function rawRowsPerSecond(rows: number): number {
-  const folder = mkdtempSync(join(tmpdir(), 'chorus-bench-raw-'));
-  try {
-    const program = fileURLToPath(new URL('./raw.js', import.meta.url));
-    const said = execFileSync(process.execPath, [program, join(folder, 'raw.db'), String(rows)], { encoding: 'utf8' });
-    return (JSON.parse(said) as { rowsPerSecond: number }).rowsPerSecond; // its one line
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
-}
 
 interface StreamFigures {
   readonly perSecond: number;

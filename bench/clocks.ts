@@ -12,3 +12,6 @@ export const stamped = (atMs: number): string => `${atMs} ${CHUNK}`.slice(0, CHU
 
 /** The moment at which a stamped chunk begins. */
 export const stampOf = (chunk: string): number => Number(chunk.slice(0, chunk.indexOf(' ')));
+
+/** Between two events that are measured: long enough for the first to be over, and never in step with anything. */
+export const pauseMs = (): number => 4 + 8 * Math.random();

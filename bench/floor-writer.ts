@@ -2,9 +2,8 @@
 // A line on its input says how many rows; it prints a line when they are written.
 import { utimesSync } from 'node:fs';
 import { createInterface } from 'node:readline';
-import { nowMs, sleepMs, stamped } from './clocks.ts';
+import { nowMs, pauseMs, sleepMs, stamped } from './clocks.ts';
 import { openRaw } from './raw-database.ts';
-import { pauseMs } from './scripts.ts';
 
 const [file = '', bell = ''] = process.argv.slice(2);
 const database = await openRaw(file);

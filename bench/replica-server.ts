@@ -15,3 +15,4 @@ const agent = createAgent({
 const served = await serve(agent, { port: 0, host: '127.0.0.1' });
 console.log(JSON.stringify({ ready: true, url: served.url }));
 process.stdin.on('close', () => process.kill(process.pid, 'SIGKILL')).resume(); // it does not outlive the bench
+if ('unref' in process.stdin && typeof process.stdin.unref === 'function') process.stdin.unref(); // nor keeps it alive

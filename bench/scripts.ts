@@ -1,5 +1,5 @@
 import type { Run, Turn } from '../src/index.ts';
-import { nowMs, sleepMs, stamped } from './clocks.ts';
+import { nowMs, pauseMs, sleepMs, stamped } from './clocks.ts';
 import { ANSWER, CHUNK, chunkCount } from './words.ts';
 
 /** Chunks under way at once: more than one commit takes, so that the disk never waits for the agent. */
@@ -32,9 +32,6 @@ async function streamStamps(turn: Turn, count: number): Promise<void> {
   }
   console.log(JSON.stringify({ commitMs }));
 }
-
-/** Between two events that are measured: long enough for the first to be over, and never in step with anything. */
-export const pauseMs = (): number => 4 + 8 * Math.random();
 
 /** Says nothing until its signal fires, and tells when that was. */
 async function beSilent(turn: Turn): Promise<void> {

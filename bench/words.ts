@@ -10,8 +10,14 @@ export function chunkCount(text: string): number | undefined {
   return found === undefined ? undefined : Number(found);
 }
 
+/** A JSON-RPC request. */
+export const rpc = (method: string, params: unknown): string => JSON.stringify({ jsonrpc: '2.0', id: 1, method, params });
+
 /** A JSON-RPC request that sends one message of a new task. */
-export function sendRequest(method: 'SendMessage' | 'SendStreamingMessage', text: string): string {
+export function sendRequest(method: 'SendMessage' | 'SendStreamingMessage', text: string, configuration?: object): string {
   const message = { messageId: crypto.randomUUID(), role: 'ROLE_USER', parts: [{ text }] };
-  return JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: { message } });
+  return rpc(method, { message, ...(configuration && { configuration }) });
 }
+
+/** A JSON-RPC request that starts a task and does not wait for it. */
+export const startRequest = (text: string): string => sendRequest('SendMessage', text, { returnImmediately: true });
