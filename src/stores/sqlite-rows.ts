@@ -16,13 +16,11 @@ export interface NumberedRow {
   readonly row: TaskRow;
 }
 
-/** The columns of chorus_task beside `no`, in the order of `taskValues`. */
-export const TASK_COLUMNS = [
-  'id',
-  'agent',
-  'tenant',
-  'owner',
-  'context_id',
+/** The columns of chorus_task that never change; an update that named them would write their indexes anew. */
+const IDENTITY_COLUMNS = ['id', 'agent', 'tenant', 'owner', 'context_id'] as const;
+
+/** The columns that a change may set, in the order of `progressValues`. */
+export const PROGRESS_COLUMNS = [
   'state',
   'is_terminal',
   'status_at',
@@ -45,6 +43,9 @@ export const TASK_COLUMNS = [
   'limits',
 ] as const;
 
+/** All columns of chorus_task beside `no`, in the order of `taskValues`. */
+export const TASK_COLUMNS: readonly string[] = [...IDENTITY_COLUMNS, ...PROGRESS_COLUMNS];
+
 export const SELECT_TASKS: string = `SELECT no, ${TASK_COLUMNS.join(', ')} FROM chorus_task`;
 export const SELECT_TASK: string = `${SELECT_TASKS} WHERE id = ?`;
 
@@ -52,12 +53,11 @@ export const SELECT_TASK: string = `${SELECT_TASKS} WHERE id = ?`;
 export const ENTRY_COLUMNS = ['task_no', 'seq', 'kind', 'turn', 'fence', 'ordinal', 'state', 'answers', 'at', 'hint', 'body'] as const;
 
 export function taskValues(row: TaskRow): readonly SqlValue[] {
+  return [row.id, row.agent, row.tenant, row.owner, row.contextId, ...progressValues(row)];
+}
+
+export function progressValues(row: TaskRow): readonly SqlValue[] {
   return [
-    row.id,
-    row.agent,
-    row.tenant,
-    row.owner,
-    row.contextId,
     row.state,
     isTerminal(row.state) ? 1 : 0,
     row.statusAt,

@@ -5,7 +5,17 @@ import { isMoved, isNewlyQueued } from '../log/rules/change.ts';
 import type { TaskRow } from '../log/store.ts';
 import type { SqliteConnection } from './sqlite-connection.ts';
 import type { SqlRow, SqlValue } from './sqlite-driver.ts';
-import { ENTRY_COLUMNS, entryValues, SELECT_TASK, TASK_COLUMNS, taskValues, toKeyRecord, toTask } from './sqlite-rows.ts';
+import {
+  ENTRY_COLUMNS,
+  entryValues,
+  PROGRESS_COLUMNS,
+  progressValues,
+  SELECT_TASK,
+  TASK_COLUMNS,
+  taskValues,
+  toKeyRecord,
+  toTask,
+} from './sqlite-rows.ts';
 
 /** What the last entry of a task in a commit tells the other processes. */
 export const HINT_GREW = 1;
@@ -30,17 +40,16 @@ export interface Appended {
   readonly last: number;
 }
 
-/** Rows written by one statement: measured, one row at a time costs half as much again in libsql. */
-const ROWS_AT_ONCE = 32;
+/** Rows written by one statement, the most that fit first: measured, one row at a time costs half as much again in libsql. */
+const STRIDES = [32, 8, 1] as const;
 
 const insertEntries = (rows: number): string =>
   `INSERT INTO chorus_entry (${ENTRY_COLUMNS.join(', ')}) VALUES ${Array(rows)
     .fill(`(${ENTRY_COLUMNS.map(() => '?').join(', ')})`)
     .join(', ')}`;
-const INSERT_ENTRY = insertEntries(1);
-const INSERT_ENTRIES = insertEntries(ROWS_AT_ONCE);
+const INSERT_ENTRIES = STRIDES.map((rows) => ({ rows, sql: insertEntries(rows) }));
 const INSERT_TASK = `INSERT INTO chorus_task (${TASK_COLUMNS.join(', ')}) VALUES (${TASK_COLUMNS.map(() => '?').join(', ')})`;
-const UPDATE_TASK = `UPDATE chorus_task SET ${TASK_COLUMNS.map((name) => `${name} = ?`).join(', ')} WHERE no = ?`;
+const UPDATE_TASK = `UPDATE chorus_task SET ${PROGRESS_COLUMNS.map((name) => `${name} = ?`).join(', ')} WHERE no = ?`;
 const GROW_TASK = 'UPDATE chorus_task SET seq = ?, bytes = ?, ordinal = ? WHERE no = ?';
 const SELECT_KEY = 'SELECT digest, seq, message_seq, turn FROM chorus_message_key WHERE task_no = ? AND key = ?';
 const INSERT_KEY = 'INSERT INTO chorus_message_key (task_no, key, digest, seq, message_seq, turn) VALUES (?, ?, ?, ?, ?, ?)';
@@ -146,18 +155,18 @@ export class SqliteSession {
     const { row, stored } = task;
     if (task.no === undefined) task.no = this.connection.run(INSERT_TASK, taskValues(row));
     else if (stored !== undefined && isGrownOnly(stored, row)) this.connection.run(GROW_TASK, [row.seq, row.bytes, row.ordinal, task.no]);
-    else this.connection.run(UPDATE_TASK, [...taskValues(row), task.no]);
+    else this.connection.run(UPDATE_TASK, [...progressValues(row), task.no]);
     task.stored = row;
     return task.no;
   }
 
   #insert(entries: readonly (readonly SqlValue[])[]): void {
-    for (let from = 0; from < entries.length;) {
-      const count = entries.length - from >= ROWS_AT_ONCE ? ROWS_AT_ONCE : 1;
-      const sql = count === 1 ? INSERT_ENTRY : INSERT_ENTRIES;
-      this.#last = this.connection.run(sql, entries.slice(from, from + count).flat());
-      this.#first ??= this.#last - count + 1;
-      from += count;
+    let from = 0;
+    for (const { rows, sql } of INSERT_ENTRIES) {
+      for (; entries.length - from >= rows; from += rows) {
+        this.#last = this.connection.run(sql, entries.slice(from, from + rows).flat());
+        this.#first ??= this.#last - rows + 1;
+      }
     }
   }
 }
