@@ -1,4 +1,5 @@
 import type { Exchange } from '../src/bindings/exchange.ts';
+import { Stopper } from '../src/ground/signal.ts';
 import { createAgent } from '../src/index.ts';
 import type { Agent } from '../src/index.ts';
 import { parseRequest } from '../src/wire/json-rpc.ts';
@@ -61,7 +62,7 @@ function usedSince(before: NodeJS.CpuUsage, count: number): number {
 }
 
 const headers: Readonly<Record<string, string>> = { 'content-type': 'application/json', 'a2a-version': '1.0' };
-const never = new AbortController().signal;
+const never = new Stopper();
 
 /** A request without a socket: what a mount hands over, and nothing of what HTTP costs. */
 function exchangeOf(body: Uint8Array): Exchange {
