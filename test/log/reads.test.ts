@@ -184,6 +184,15 @@ test('a fold is exactly as of the seq that was asked for, whatever others fold m
   expect(folds.reach('a')).toBe(601);
 });
 
+test('a fold takes nothing from beyond its seq, although one read brings more (P2)', async () => {
+  const logs = new Logs();
+  logs.add('a', 'SUBMITTED', 'WORKING', 'COMPLETED');
+  const states = await Promise.all(
+    [1, 2, 3].map((seq) => new Folds(new Tail(logs.store)).foldTo({ id: 'a', contextId: 'c' }, seq)), // each cold, so each reads all three
+  );
+  expect(states.map((task) => task?.status.state)).toEqual(['TASK_STATE_SUBMITTED', 'TASK_STATE_WORKING', 'TASK_STATE_COMPLETED']);
+});
+
 test('the cache of folds is bounded by what folds cost, not by what is written in them, and a task that is gone has no fold (case 100, P11)', async () => {
   const logs = new Logs();
   for (const id of ['a', 'b', 'c']) logs.add(id, 'WORKING', 'WORKING');

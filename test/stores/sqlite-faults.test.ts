@@ -9,6 +9,7 @@ import type { StoreError } from '../../src/log/store.ts';
 import { SqliteConnection } from '../../src/stores/sqlite-connection.ts';
 import type { Driver, SqlDatabase } from '../../src/stores/sqlite-driver.ts';
 import { findDriver } from '../../src/stores/sqlite-driver.ts';
+import { SqliteFailure } from '../../src/stores/sqlite-failure.ts';
 import type { SqliteStoreOptions } from '../../src/stores/sqlite-file.ts';
 import { prepareSchema } from '../../src/stores/sqlite-schema.ts';
 import type { SqliteStore } from '../../src/stores/sqlite.ts';
@@ -187,6 +188,41 @@ describe('a SQLite file in trouble', () => {
     const { row, log } = await logOf(roomy, 't');
     checkLog(row, log);
     await roomy.stop();
+  });
+
+  test('under which a commit fails answers nothing of it as done, keeps nothing of it, and goes on (P2, P7)', async () => {
+    const path = file();
+    let failing = 0;
+    const find = async (): Promise<Driver> => {
+      const driver = await findDriver();
+      return {
+        name: driver.name,
+        open: (opened) => {
+          const database = driver.open(opened);
+          const exec = (statement: string): void => {
+            if (statement === 'COMMIT' && failing-- > 0) throw new SqliteFailure({ code: 'SQLITE_FULL' });
+            database.exec(statement);
+          };
+          return { ...database, exec };
+        },
+      };
+    };
+    const one = store(path, { find });
+    await one.start();
+    await one.accept(acceptAsk('t'));
+    failing = 1;
+    const append = () => one.append({ taskId: 't', fence: 1, from: 1, entries: [{ kind: 'artifact', body: '{}' }] });
+    const refused = await Promise.all([errorOf(append()), errorOf(one.cancel({ ...acceptAsk('t'), body: '{}' }))]);
+    expect(refused.map(({ kind }) => kind)).toEqual(['unavailable', 'unavailable']);
+    expect((await one.read({ taskId: 't', after: 0 }))?.row.seq).toBe(2);
+    expect((await append()).kind).toBe('applied');
+    await one.stop();
+    const again = store(path);
+    await again.start();
+    const { row, log } = await logOf(again, 't');
+    checkLog(row, log);
+    expect(row.seq).toBe(3);
+    await again.stop();
   });
 
   test('that another process has locked is still read, says UNAVAILABLE to writes after five seconds, and does not hold up the loop', async () => {

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { sleep } from '../../src/ground/clock.ts';
 import { textOf } from '../../src/protocol/parts.ts';
 import { VirtualClock } from '../../src/testing/virtual-clock.ts';
 import type { Turn } from '../../src/turn/turn.ts';
@@ -116,6 +117,26 @@ describe('interrupt', () => {
     await clock.advance(100);
     await stage.send('stop', { taskId: id });
     await clock.advance(100);
+    expect((await stage.gist(id)).slice(2)).toEqual(['said:stop', '1-out:rescued', 'SUBMITTED:first', 'WORKING', 'COMPLETED:second']);
+  });
+
+  test('the turn may take its whole grace to end by itself', async () => {
+    const clock = new VirtualClock();
+    await using stage = await Stage.open({
+      clock,
+      turns: { ...interrupt, cancelGraceMs: 5_000 },
+      run: async (turn) => {
+        if (turn.text !== 'x') return turn.complete('second');
+        await aborted(turn);
+        await sleep(clock, 4_900);
+        await turn.artifact('out').append('rescued');
+        return turn.complete('first');
+      },
+    });
+    const id = await stage.send('x');
+    await clock.advance(100);
+    await stage.send('stop', { taskId: id });
+    await clock.advance(5_500);
     expect((await stage.gist(id)).slice(2)).toEqual(['said:stop', '1-out:rescued', 'SUBMITTED:first', 'WORKING', 'COMPLETED:second']);
   });
 

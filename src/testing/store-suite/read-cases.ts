@@ -226,6 +226,9 @@ export const readCases: readonly SuiteCase<StoreBench>[] = [
         await bench.queued(short),
         await bench.ended('TASK_STATE_INPUT_REQUIRED', short),
         await bench.ended('TASK_STATE_FAILED'),
+        // past their time as well, but those are the sweep's: their users are owed an end
+        await bench.ended('TASK_STATE_INPUT_REQUIRED', { limits: { ...limits, pausedTtlMs: 20 } }),
+        await bench.queued({ limits: { ...limits, queueMs: 20 } }),
       ];
       bench.pass(20);
       const ids = await bench.until('the retention to end', async () => {

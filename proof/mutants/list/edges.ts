@@ -1,0 +1,108 @@
+import type { Mutation } from '../mutation.ts';
+import { suite } from '../mutation.ts';
+
+const operation = (file: string, name?: string): ReturnType<typeof suite> => suite(`test/operations/${file}.test.ts`, name);
+const client = (file: string, name?: string): ReturnType<typeof suite> => suite(`test/client/${file}.test.ts`, name);
+
+/** Faults between the log and who calls: operations, bindings, mounts and the client. */
+export const edgeMutations: readonly Mutation[] = [
+  {
+    name: 'task-id-drawn-for-a-key',
+    does: 'one key sent to two replicas at once is two tasks',
+    breaks: ['P9', 'keyFirst'],
+    file: 'src/operations/accept.ts',
+    find: `(call.idempotencyKey === undefined ? parts.random.uuid() : taskIdOf(scope, key))`,
+    replace: `(call.idempotencyKey === undefined || taskIdOf(scope, key) === '' ? parts.random.uuid() : parts.random.uuid())`,
+    caughtBy: [operation('keys', 'sent to two replicas at once it is one task, one message, one turn')],
+  },
+  {
+    name: 'read-for-anybody',
+    does: 'GetTask shows any task to anybody who knows its id',
+    breaks: ['P10'],
+    file: 'src/operations/get-task.ts',
+    find: `await parts.log.read(id, scopeOf(parts, call));`,
+    replace: `await parts.log.read(id, call.tenant === '\\0' ? scopeOf(parts, call) : undefined);`,
+    caughtBy: [operation('send-message', 'strangers see nothing')],
+  },
+  {
+    name: 'snapshot-and-one-again',
+    does: 'a subscription shows the last entry of its snapshot once more',
+    breaks: ['P1', 'subscribe'],
+    file: 'src/operations/subscribe-to-task.ts',
+    find: `from: { taskId, after: row.seq }, task };`,
+    replace: `from: { taskId, after: row.seq - 1 }, task };`,
+    caughtBy: [operation('streams', 'gives the same list on every replica, from the snapshot on')],
+  },
+  {
+    name: 'continuation-off-by-one',
+    does: 'a stream that goes on behind its cursor misses one entry',
+    breaks: ['P1', 'subscribe'],
+    file: 'src/operations/subscribe-to-task.ts',
+    find: `from: { taskId, after: cursor } };`,
+    replace: `from: { taskId, after: cursor + 1 } };`,
+    caughtBy: [operation('streams', 'with a cursor it continues')],
+  },
+  {
+    name: 'continuation-refused-at-the-end',
+    does: 'who was cut just before the end of a task never gets its tail',
+    breaks: ['P1', 'subscribe'],
+    file: 'src/operations/subscribe-to-task.ts',
+    find: `if (cursor === row.seq) refuseEnded(row);`,
+    replace: `refuseEnded(row);`,
+    caughtBy: [operation('streams', 'with a cursor it continues')],
+  },
+  {
+    name: 'error-of-the-agent-swallowed',
+    does: 'a caller whose turn failed at once gets a task in place of the error',
+    breaks: ['P7'],
+    file: 'src/operations/send-message.ts',
+    find: `if (failure !== undefined) throw failure;`,
+    replace: ``,
+    caughtBy: [operation('send-message', 'gives the error of an agent that failed before it said anything')],
+  },
+  {
+    name: 'cancel-answered-with-another-moment',
+    does: 'a cancel is answered with what was stored before it',
+    breaks: ['P2', 'P8'],
+    file: 'src/operations/cancel-task.ts',
+    find: `return taskAsOf(parts.log, result.row, result.row.seq);`,
+    replace: `return taskAsOf(parts.log, result.row, result.row.seq - 1);`,
+    caughtBy: [operation('cancel-task', 'settles the task in one commit on any replica')],
+  },
+  {
+    name: 'client-repeats-without-key',
+    does: 'a send that is repeated after a cut is a second message',
+    breaks: ['P9'],
+    file: 'src/client/calls.ts',
+    find: `{ headers: await this.#headers({ key }), signal, silentMs }`,
+    replace: `{ headers: await this.#headers({ key: key && random.uuid() }), signal, silentMs }`,
+    caughtBy: [client('calls', 'sends it again with the same key')],
+  },
+  {
+    name: 'client-shows-again',
+    does: 'a stream that was cut shows its last item twice',
+    breaks: ['P1'],
+    file: 'src/client/stream-cursor.ts',
+    find: `return seq !== undefined && (seq <= this.#floor || seq < this.#seq);`,
+    replace: `return seq !== undefined && (seq < this.#floor || seq < this.#seq);`,
+    caughtBy: [client('stream', 'drops what a server shows again')],
+  },
+  {
+    name: 'client-begins-anew',
+    does: 'a stream that was cut does not say where it goes on',
+    breaks: ['P1', 'subscribe'],
+    file: 'src/client/calls.ts',
+    find: `...(after === undefined ? {} : { [headerNames.lastEventId]: after }),`,
+    replace: `...(after === undefined || key === undefined ? {} : { [headerNames.lastEventId]: after }),`,
+    caughtBy: [client('stream', 'goes on by itself when it is cut after'), client('agent')],
+  },
+  {
+    name: 'slow-reader-buffered',
+    does: 'what a reader does not take is kept in memory for it',
+    breaks: ['P11'],
+    file: 'src/mounts/node-print.ts',
+    find: `if (response.writableNeedDrain && !(await hasDrained(response, options))) return false;`,
+    replace: ``,
+    caughtBy: [suite('test/mounts/hostile.test.ts', 'a reader who takes nothing for its minute is cut')],
+  },
+];

@@ -1,0 +1,64 @@
+// npm run proof:mutants: plants faults in copies of the sources and asks who notices
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Catch } from './hunt.ts';
+import { Hunt } from './hunt.ts';
+import type { Mutation } from './mutation.ts';
+import { mutations } from './mutations.ts';
+import type { HuntOptions } from './options.ts';
+import { readOptions, UsageError } from './options.ts';
+import { chapterOf, DOCUMENT, lineOf, withChapter } from './report.ts';
+import { Tree } from './tree.ts';
+import { typeErrors } from './types.ts';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+
+try {
+  process.exitCode = await prove(readOptions(process.argv.slice(2), mutations));
+} catch (error) {
+  if (!(error instanceof UsageError)) throw error;
+  console.error(error.message);
+  process.exitCode = 2;
+}
+
+async function prove({ chosen, seed, jobs, isWriting }: HuntOptions): Promise<number> {
+  if (seed !== undefined) console.log(`seed ${seed}: ${chosen.map(({ name }) => name).join(', ')}`);
+  const trees = Array.from({ length: Math.min(jobs, chosen.length) }, () => new Tree(root));
+  const remove = (): void => trees.forEach((tree) => tree[Symbol.dispose]());
+  process.once('exit', remove);
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
+  const catches = await huntAll(chosen, trees);
+  const survived = catches.filter(({ caught }) => caught === undefined);
+  if (isWriting && survived.length === 0) write(catches);
+  if (survived.length > 0) console.log(`\n${survived.map(lineOf).join('\n')}`);
+  console.log(`${catches.length} mutants, ${catches.length - survived.length} caught, ${survived.length} survived`);
+  return survived.length === 0 && catches.length > 0 ? 0 : 1;
+}
+
+/** A tree each, the next fault for whoever is free; in the order of the list afterwards. */
+async function huntAll(chosen: readonly Mutation[], trees: readonly Tree[]): Promise<readonly Catch[]> {
+  const [first] = trees;
+  const wrong = first === undefined ? new Map<string, string>() : await typeErrors(first.path, chosen);
+  const hunt = new Hunt();
+  const catches = new Map<string, Catch>();
+  const waiting = [...chosen];
+  const work = async (tree: Tree): Promise<void> => {
+    for (let mutation = waiting.shift(); mutation !== undefined; mutation = waiting.shift()) {
+      const error = wrong.get(mutation.name);
+      const one =
+        error === undefined ? await hunt.run(mutation, tree) : { mutation, caught: undefined, notes: [`does not compile: ${error}`] };
+      catches.set(mutation.name, one);
+      console.log(lineOf(one));
+    }
+  };
+  await Promise.all(trees.map(work));
+  return chosen.flatMap(({ name }) => catches.get(name) ?? []);
+}
+
+function write(catches: readonly Catch[]): void {
+  const path = join(root, DOCUMENT);
+  const document = existsSync(path) ? readFileSync(path, 'utf8') : '# Proof\n';
+  writeFileSync(path, withChapter(document, chapterOf(catches)));
+  console.log(`${DOCUMENT} is written`);
+}
