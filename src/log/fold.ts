@@ -1,5 +1,6 @@
 import { assert, assertNever } from '../ground/assert.ts';
 import type { Mutable } from '../ground/mutable.ts';
+import { isTerminal } from '../protocol/states.ts';
 import type { Artifact, Message, Part, StreamResponse, Struct, Task, TaskArtifactUpdateEvent, TaskStatus } from '../protocol/types.ts';
 import type { Entry } from './entry.ts';
 
@@ -81,6 +82,11 @@ export class TaskFold {
       this.#contextId ??= item.artifactUpdate.contextId;
       this.#addArtifact(item.artifactUpdate);
     }
+  }
+
+  /** Its last status is the end of the task. */
+  get isEnded(): boolean {
+    return this.#status !== undefined && isTerminal(this.#status.state);
   }
 
   /** The task as of now; undefined before the first status. The same object until something is added. */

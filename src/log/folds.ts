@@ -51,6 +51,20 @@ export class Folds {
     return task;
   }
 
+  /** The log that is known under this id was purged. */
+  forget(taskId: string): void {
+    this.#drop(taskId);
+  }
+
+  /**
+   * A key that outlives its purged task begins the log anew under the same id. Nothing follows the end of a log (P3) and none shrinks: one
+   * that does is another one.
+   */
+  forgetAnother({ id, seq }: Pick<TaskRow, 'id' | 'seq'>): void {
+    const fold = this.#byTask.get(id)?.fold;
+    if (fold && (seq < fold.seq || (seq > fold.seq && fold.isEnded))) this.#drop(id);
+  }
+
   #cached(taskId: string, seq: number): TaskFold | undefined {
     const fold = this.#byTask.get(taskId)?.fold;
     return fold && fold.seq <= seq ? fold : undefined;

@@ -94,6 +94,12 @@ export interface AcceptAsk {
   readonly limits: TurnLimits;
 }
 
+/**
+ * The entries that the commit of this very call put into the log, if the store knows them without another read; its followers need not read
+ * them again then. Nothing for a repeat, and never anything whose commit is not known (P2).
+ */
+export type Written = readonly EntryRow[];
+
 export type AcceptResult =
   | {
       readonly kind: 'accepted';
@@ -106,6 +112,7 @@ export type AcceptResult =
       readonly turn?: number;
       /** The row as it stands now. `holder` equal to the asking replica on an open turn is a grant. */
       readonly row: TaskRow;
+      readonly written?: Written;
     }
   | { readonly kind: 'absent' }
   | { readonly kind: 'terminal'; readonly state: TaskState }
@@ -124,7 +131,7 @@ export interface AppendAsk {
 
 export type AppendResult =
   /** All entries stand in the log (some perhaps since an earlier call). `row` as of now. */
-  | { readonly kind: 'applied'; readonly row: TaskRow }
+  | { readonly kind: 'applied'; readonly row: TaskRow; readonly written?: Written }
   /** The first ordinal is above the last applied one + 1: nothing was written, send again from there ⚖. */
   | { readonly kind: 'gap'; readonly ordinal: number }
   /** The task has ended. After an unknown outcome look into the log before believing it. */

@@ -56,12 +56,13 @@ export class Tail {
     return want.batch.promise;
   }
 
-  /** Rows that were read together with the task's row are kept like any others. */
+  /** Rows that came by another way than a read of the tail, from a task's read or an own commit, are kept like any others. */
   offer(taskId: string, rows: readonly EntryRow[]): void {
-    this.#recent.add(
-      taskId,
-      rows.map((row) => parseEntry(taskId, row)),
-    );
+    if (rows.length > 0)
+      this.#recent.add(
+        taskId,
+        rows.map((row) => parseEntry(taskId, row)),
+      );
   }
 
   /** Nobody is expected to ask for the entries of this task soon: a log that rests and has been folded. */

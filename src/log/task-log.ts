@@ -97,13 +97,18 @@ export class TaskLog implements Service {
 
   async accept(ask: AcceptAsk): Promise<AcceptResult> {
     const result = await this.#store.accept(ask);
-    if (result.kind === 'accepted' && !result.isRepeat) this.#tell(result.row, result.row.isInterrupted ? 'moved' : 'grew');
+    if (result.kind !== 'accepted' || result.isRepeat) return result;
+    if (result.messageSeq === 1) this.#folds.forget(ask.taskId); // a key that outlived its purged task begins the log anew, under the same id
+    if (result.written) this.#tail.offer(ask.taskId, result.written);
+    this.#tell(result.row, result.row.isInterrupted ? 'moved' : 'grew');
     return result;
   }
 
   async append(ask: AppendAsk): Promise<AppendResult> {
     const result = await this.#store.append(ask);
-    if (result.kind === 'applied') this.#tell(result.row, 'grew');
+    if (result.kind !== 'applied') return result;
+    if (result.written) this.#tail.offer(ask.taskId, result.written);
+    this.#tell(result.row, 'grew');
     return result;
   }
 
@@ -139,6 +144,7 @@ export class TaskLog implements Service {
 
   async purge(limit: number): Promise<readonly string[]> {
     const ids = await this.#store.purge({ limit });
+    for (const taskId of ids) this.#folds.forget(taskId);
     // followers of a purged task end with one item (design section 5): let them look
     this.#emit(ids.map((taskId) => ({ kind: 'grew', taskId, seq: Number.MAX_SAFE_INTEGER })));
     return ids;
@@ -173,6 +179,7 @@ export class TaskLog implements Service {
   async read(taskId: string, scope?: Scope): Promise<Snapshot | undefined> {
     const found = await this.#store.read({ taskId, after: this.#folds.reach(taskId), ...(scope ? { scope } : {}) });
     if (!found) return undefined;
+    this.#folds.forgetAnother(found.row);
     this.#tail.offer(taskId, found.rows);
     const task = await this.#folds.foldTo(found.row, found.row.seq);
     return task && { row: found.row, task };

@@ -116,7 +116,7 @@ function joinTurn(row: TaskRow, ask: AcceptAsk, now: number): AcceptDecision {
 function accepted(draft: Draft, ask: AcceptAsk, made: { readonly messageSeq: number; readonly turn?: number }): AcceptDecision {
   const { row, entries } = draft;
   return {
-    result: { kind: 'accepted', isRepeat: false, seq: row.seq, ...made, row },
+    result: { kind: 'accepted', isRepeat: false, seq: row.seq, ...made, row, written: entries },
     change: { row, entries, key: { digest: ask.digest, seq: row.seq, ...made } },
   };
 }

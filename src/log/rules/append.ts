@@ -25,7 +25,8 @@ export function decideAppend(row: TaskRow | undefined, ask: AppendAsk, now: numb
   checkShape(row, entries);
   const draft = draftOf(row, now);
   for (const entry of entries) apply(draft, entry);
-  return { result: { kind: 'applied', row: draft.row }, change: { row: draft.row, entries: draft.entries } };
+  const change = { row: draft.row, entries: draft.entries };
+  return { result: { kind: 'applied', row: change.row, written: change.entries }, change };
 }
 
 /** Ordinals number entries, not batches ⚖: a repeat may be cut at other places than the first try was. */

@@ -55,9 +55,29 @@ export const appendCases: readonly SuiteCase<StoreBench>[] = [
       const row = await bench.working();
       const ask = { taskId: row.id, fence: row.fence, from: 1, entries: [chunk('a'), status('TASK_STATE_COMPLETED')] };
       const first = await bench.a.append(ask);
-      assert.deepEqual(await bench.b.append(ask), first);
-      assert.deepEqual(await bench.b.append({ ...ask, from: 2, entries: [status('TASK_STATE_COMPLETED')] }), first);
+      assert.ok(first.kind === 'applied');
+      const again = { kind: 'applied', row: first.row }; // a repeat writes nothing, so it tells of nothing written
+      assert.deepEqual(await bench.b.append(ask), again);
+      assert.deepEqual(await bench.b.append({ ...ask, from: 2, entries: [status('TASK_STATE_COMPLETED')] }), again);
       assert.deepEqual(await bench.words(row.id), ['message', 'WORKING', 'artifact', 'COMPLETED']);
+    },
+  },
+  {
+    name: 'what a write says it has written stands in the log, word for word, and nothing else of it is new (P2)',
+    async run(bench) {
+      const accepted = await bench.accept();
+      const { id: taskId, fence } = accepted.row;
+      const written = [...(accepted.written ?? (await bench.log(taskId)))];
+      for (const [from, to] of [
+        [1, 2],
+        [2, 4],
+      ] as const) {
+        const before = (await bench.row(taskId)).seq;
+        const applied = await bench.b.append({ taskId, fence, from, entries: chunks(from, to) });
+        assert.ok(applied.kind === 'applied');
+        written.push(...(applied.written ?? (await bench.log(taskId)).slice(before)));
+      }
+      assert.deepEqual(written, await bench.log(taskId));
     },
   },
   {
