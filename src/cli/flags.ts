@@ -70,7 +70,7 @@ const texts = {
   host: 'address to listen on: 127.0.0.1 unless given',
   'public-url': 'what the card says, in place of the address it listens on',
   effects: 'file to which the scripted agent appends what its runs do',
-  fault: 'what a bad database does: final-write, final-refused, lost-ack, slow',
+  fault: 'what a bad database does: final-write, final-refused, lost-ack, dead-ack, slow',
   migrate: 'auto (the default) brings the tables up to date, check only looks',
 } as const;
 

@@ -83,6 +83,8 @@ export interface KillFact extends FactHead {
 /** A replica was told to leave (SIGTERM): it may end streams without an end event. */
 export interface LeaveFact extends FactHead {
   readonly kind: 'leave';
+  /** When another process took its name: what that one does is judged again. Never, if absent. */
+  readonly until?: number;
 }
 
 /** Something that a client, or the hand that kills, knows for certain. */

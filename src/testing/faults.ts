@@ -1,3 +1,4 @@
+import { kill, pid } from 'node:process';
 import { sleep } from '../ground/clock.ts';
 import type { NewEntry } from '../log/entry.ts';
 import type {
@@ -15,16 +16,17 @@ import { StoreError } from '../log/store.ts';
 import { isTerminal } from '../protocol/states.ts';
 
 /** What a bad database can do. Each is counted per process; only accept, append and cancel are writes here. */
-export type Fault = 'final-write' | 'final-refused' | 'lost-ack' | 'slow';
+export type Fault = 'final-write' | 'final-refused' | 'lost-ack' | 'dead-ack' | 'slow';
 
 /** All faults, for those who read one from a command line. */
-export const faults: readonly Fault[] = ['final-write', 'final-refused', 'lost-ack', 'slow'];
+export const faults: readonly Fault[] = ['final-write', 'final-refused', 'lost-ack', 'dead-ack', 'slow'];
 
 /**
  * Puts a fault around a store:
  * `final-write`: each turn's first write that carries a terminal status fails with a connection error, nothing stored;
  * `final-refused`: each write of a turn that carries COMPLETED is refused for its content, whenever it is tried;
  * `lost-ack`: of every five writes one is stored and then answered with a connection error;
+ * `dead-ack`: the fifth write is stored, and the process kills itself (SIGKILL) before anyone is answered;
  * `slow`: each call starts 200 ms late.
  *
  * @example
@@ -59,7 +61,12 @@ function faultyStore(store: Store, fault: Fault, parts: StoreParts): Store {
     case 'final-refused':
       return overWrites(store, finalRefused(store));
     case 'lost-ack':
-      return overWrites(store, lostAck(store));
+      return overWrites(
+        store,
+        lostAck(store, () => Promise.reject(connectionLost())),
+      );
+    case 'dead-ack':
+      return overWrites(store, lostAck(store, die));
     case 'slow':
       return overAll(store, (call) => sleep(parts.clock, SLOW_MS).then(call));
   }
@@ -106,19 +113,25 @@ function finalRefused(store: Store): Writes {
   };
 }
 
-function lostAck(store: Store): Writes {
+/** One write of so many is done, and in place of its answer comes what `answer` does. */
+function lostAck(store: Store, answer: () => Promise<never>): Writes {
   let count = 0;
   const write = async <Result>(call: () => Promise<Result>): Promise<Result> => {
     const isLost = ++count % LOST_ACK_OF === 0;
     const result = await call();
-    if (isLost) throw connectionLost();
-    return result;
+    return isLost ? answer() : result;
   };
   return {
     accept: (ask) => write(() => store.accept(ask)),
     append: (ask) => write(() => store.append(ask)),
     cancel: (ask) => write(() => store.cancel(ask)),
   };
+}
+
+/** As when the power fails between the disk's answer and the caller's: nothing of this process gets to say another word. */
+function die(): Promise<never> {
+  kill(pid, 'SIGKILL');
+  return new Promise(() => undefined); // for the moment until the signal arrives
 }
 
 function isFinal({ state }: NewEntry): boolean {

@@ -90,6 +90,11 @@ export class Rig implements AsyncDisposable {
     return this.#options.store ?? join(this.folder, 'tasks.db');
   }
 
+  /** What the runs of the scripted agent do outside the log, a line of JSON for each happening. */
+  get effectsFile(): string {
+    return join(this.folder, 'effects.jsonl');
+  }
+
   /** The replicas, in the order of their names A, B, C … */
   get replicas(): readonly ReplicaProcess[] {
     return this.#replicas;
@@ -152,7 +157,7 @@ export class Rig implements AsyncDisposable {
 
   /** What the runs of the scripted agent did outside the log so far. */
   async effects(): Promise<readonly EffectLine[]> {
-    const text = await readFile(this.#effectsFile, 'utf8').catch(() => ''); // nothing happened yet: there is no file
+    const text = await readFile(this.effectsFile, 'utf8').catch(() => ''); // nothing happened yet: there is no file
     const lines = text.split('\n').filter((line) => line !== '');
     return lines.map((line) => JSON.parse(line) as EffectLine); // only the scripted agent writes it
   }
@@ -164,17 +169,13 @@ export class Rig implements AsyncDisposable {
     await rm(this.folder, { recursive: true, force: true });
   }
 
-  get #effectsFile(): string {
-    return join(this.folder, 'effects.jsonl');
-  }
-
   #start(index: number): Promise<ReplicaProcess> {
     const name = String.fromCharCode('A'.charCodeAt(0) + index);
     const { agent = 'scripted', flags = [], onLine } = this.#options;
     const more = typeof flags === 'function' ? flags(index) : flags;
     // an agent that knows nothing of effects does not look at the flag
     const args = ['--agent', agent, '--port', '0', '--store', this.store, '--public-url', this.front.url];
-    args.push('--effects', this.#effectsFile, ...more);
+    args.push('--effects', this.effectsFile, ...more);
     return ReplicaProcess.start(name, args, (line) => {
       const lateMs = line['event'] === LATE_TICK_EVENT ? line['lateMs'] : undefined;
       if (typeof lateMs === 'number' && !this.#pardoned.delete(name)) this.lag.note('tick', lateMs);

@@ -3,7 +3,7 @@ import type { Entry } from '../../log/entry.ts';
 import { TaskFold } from '../../log/fold.ts';
 import { isTerminal } from '../../protocol/states.ts';
 import type { StreamResponse, Task } from '../../protocol/types.ts';
-import type { CloseFact, Fact, ItemFact, OpenFact } from '../facts.ts';
+import type { CloseFact, Fact, ItemFact, LeaveFact, OpenFact } from '../facts.ts';
 import type { Evidence, StoredTask, Violation } from './check.ts';
 import { canonical, difference, factsOf } from './check.ts';
 import { foldTo, shortened } from './folding.ts';
@@ -117,16 +117,16 @@ function* walk({ taskId, observer, facts }: Observation, task: StoredTask, leavi
   }
 }
 
-/** When each replica was told to leave: from then on it ends streams without an end event (design section 6, SIGTERM). */
-type Leaving = ReadonlyMap<string, number>;
+/** When replicas were leaving: in that time they end streams without an end event (design section 6, SIGTERM). */
+type Leaving = readonly LeaveFact[];
 
 function leavingOf(evidence: Evidence): Leaving {
-  return new Map(factsOf(evidence, 'leave').flatMap(({ replica, at }) => (replica === undefined ? [] : [[replica, at]])));
+  return factsOf(evidence, 'leave');
 }
 
 function hasLeft({ replica, at }: CloseFact, leaving: Leaving): boolean {
-  const since = replica === undefined ? undefined : leaving.get(replica);
-  return since !== undefined && at >= since;
+  if (replica === undefined) return false;
+  return leaving.some((leave) => leave.replica === replica && at >= leave.at && at < (leave.until ?? Number.POSITIVE_INFINITY));
 }
 
 /** A server ends a stream at a terminal status, and that of a send where its turn asks the user (AMB-01). */
@@ -191,7 +191,8 @@ export function stateIn(item: StreamResponse): Task['status']['state'] | undefin
   return 'statusUpdate' in item ? item.statusUpdate.status.state : undefined;
 }
 
-function withoutUsers(task: Task): Task {
+/** A task without what users said: their messages are on no stream (AMB-35). */
+export function withoutUsers(task: Task): Task {
   const { history, ...rest } = task;
   const said = history?.filter((message) => message.role !== 'ROLE_USER') ?? [];
   return { ...rest, ...(said.length > 0 ? { history: said } : {}) };
