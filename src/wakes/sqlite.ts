@@ -1,5 +1,5 @@
 import type { FSWatcher } from 'node:fs';
-import { closeSync, openSync, utimes, watch } from 'node:fs';
+import { closeSync, openSync, utimesSync, watch } from 'node:fs';
 import { setImmediate } from 'node:timers';
 import type { Clock, Timer } from '../ground/clock.ts';
 import type { Logger } from '../ground/logger.ts';
@@ -86,12 +86,17 @@ class Doorbell implements Wake {
     });
   }
 
-  /** Not awaited by anyone: a touch that fails is a hint that is lost, and the next proof finds out why. */
+  /**
+   * A touch that fails is a hint that is lost, and the next proof finds out why. At once and not through the thread pool: measured, that costs
+   * the writer nine times as much, and the file lies beside a database that is committed to in the same way.
+   */
   #touch(): void {
     const now = this.#parts.clock.wall() / 1_000;
-    utimes(this.#parts.path, now, now, (error) => {
-      if (error !== null && this.#isRunning) this.#watch();
-    });
+    try {
+      utimesSync(this.#parts.path, now, now);
+    } catch {
+      this.#watch(); // removed by somebody, perhaps
+    }
   }
 
   /** Watches the file, made anew if somebody has removed it. */
