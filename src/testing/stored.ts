@@ -22,7 +22,8 @@ export async function readStored(source: StoreSource, taskIds: Iterable<string>)
   }
 }
 
-async function readTask(store: Store, taskId: string): Promise<StoredTask | undefined> {
+/** One task with its whole log, read from a store that is started. */
+export async function readTask(store: Store, taskId: string): Promise<StoredTask | undefined> {
   const entries: Entry[] = [];
   for (;;) {
     const found = await store.read({ taskId, after: entries.length });

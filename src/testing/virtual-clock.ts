@@ -1,5 +1,6 @@
 import { assert } from '../ground/assert.ts';
 import type { Clock, Timer } from '../ground/clock.ts';
+import { Heap } from '../stores/heap.ts';
 
 /** Where a virtual clock begins unless told otherwise: 2026-01-01T00:00:00Z. */
 const START_MS = 1_767_225_600_000;
@@ -30,7 +31,7 @@ export class VirtualClock implements Clock {
   #now = 0;
   #wallOffset: number;
   #orders = 0;
-  readonly #alarms = new Set<Alarm>();
+  readonly #alarms = new Heap<Alarm>(isBefore);
 
   constructor({ wallMs = START_MS }: { readonly wallMs?: number } = {}) {
     this.#wallOffset = wallMs;
@@ -47,7 +48,7 @@ export class VirtualClock implements Clock {
   after(ms: number, task: () => void): Timer {
     const alarm: Alarm = { at: this.#now + Math.max(0, ms), order: this.#orders++, task };
     this.#alarms.add(alarm);
-    return { cancel: () => void this.#alarms.delete(alarm) };
+    return { cancel: () => this.#alarms.remove(alarm) };
   }
 
   /** Moves time on by `ms`. What falls due on the way runs at its own time, in order; after each, everything else comes to rest first. */
@@ -57,7 +58,7 @@ export class VirtualClock implements Clock {
     await this.settle();
     for (let alarm = this.#next(end); alarm; alarm = this.#next(end)) {
       this.#now = alarm.at;
-      this.#alarms.delete(alarm);
+      this.#alarms.remove(alarm);
       alarm.task();
       await this.settle();
     }
@@ -75,11 +76,12 @@ export class VirtualClock implements Clock {
   }
 
   #next(end: number): Alarm | undefined {
-    let next: Alarm | undefined;
-    for (const alarm of this.#alarms) {
-      if (alarm.at > end) continue;
-      if (!next || alarm.at < next.at || (alarm.at === next.at && alarm.order < next.order)) next = alarm;
-    }
-    return next;
+    const { first } = this.#alarms;
+    return first !== undefined && first.at <= end ? first : undefined;
   }
+}
+
+/** Alarms of one moment go off in the order in which they were set. */
+function isBefore(one: Alarm, other: Alarm): boolean {
+  return one.at < other.at || (one.at === other.at && one.order < other.order);
 }

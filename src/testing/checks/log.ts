@@ -3,16 +3,20 @@ import { isTerminal } from '../../protocol/states.ts';
 import type { StoredTask, Violation } from './check.ts';
 import type { Evidence } from './check.ts';
 
-/** P1: 1, 2, 3 … and time that never runs backwards. */
+/** P1: 1, 2, 3 … and time that never runs backwards: nothing is older than the status that it follows, whatever the clocks did. */
 export function* denseLogs({ stored }: Evidence): Generator<Violation> {
   for (const [taskId, { row, entries }] of stored) {
     const wrong = entries.findIndex((entry, index) => entry.seq !== index + 1);
     if (wrong !== -1) yield { promise: 'P1', taskId, says: `entry ${wrong + 1} of the log has seq ${entries[wrong]?.seq}` };
     if (row.seq !== entries.length)
       yield { promise: 'P1', taskId, says: `the row knows ${row.seq} entries, the log has ${entries.length}` };
-    const back = entries.findIndex((entry, index) => entry.at < (entries[index - 1]?.at ?? 0));
+    const back = entries.findIndex((entry) => entry.at < statusTimeBefore(entry, entries));
     if (back !== -1) yield { promise: 'P1', taskId, says: `time runs backwards at entry ${back + 1}` };
   }
+}
+
+function statusTimeBefore({ seq }: Entry, entries: readonly Entry[]): number {
+  return entries.findLast((entry) => entry.seq < seq && entry.kind === 'status')?.at ?? 0;
 }
 
 /** P3: at most one terminal status, nothing after it, and the row says the same. */
