@@ -1,5 +1,5 @@
 // The peer: the official JavaScript SDK on Express, as its own samples set it up. Argument: `memory` or a file for its SQL task store,
-// which runs through Kysely on libsql with the same pragmas as ours.
+// which runs through Kysely on libsql with the same pragmas as ours. With `asked` after it, it tells on standard input's questions what it uses.
 import { execFileSync } from 'node:child_process';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -14,6 +14,7 @@ import { UserBuilder, agentCardHandler, jsonRpcHandler } from '@a2a-js/sdk/serve
 import express from 'express';
 import { Kysely, SqliteDialect } from 'kysely';
 import Database from 'libsql';
+import { answerQuestions } from './gauge.ts';
 import { ANSWER, CHUNK, chunkCount } from './words.ts';
 
 const status = (state: TaskState): TaskStatus => ({ state, message: undefined, timestamp: new Date().toISOString() });
@@ -26,7 +27,8 @@ function artifact(artifactId: string, text: string): Artifact {
 class BenchExecutor implements AgentExecutor {
   async execute({ taskId, contextId, userMessage }: RequestContext, bus: ExecutionEventBus): Promise<void> {
     const first = userMessage.parts[0]?.content;
-    const count = chunkCount(first?.$case === 'text' ? first.value : '');
+    const text = first?.$case === 'text' ? first.value : '';
+    const count = chunkCount(text);
     bus.publish(
       AgentEvent.task({
         id: taskId,
@@ -37,13 +39,14 @@ class BenchExecutor implements AgentExecutor {
         metadata: undefined,
       }),
     );
+    if (text === 'rest') return new Promise(() => {}); // it works without a word until the process ends
     const texts = count === undefined ? [ANSWER] : Array.from({ length: count }, () => CHUNK);
-    for (const [index, text] of texts.entries())
+    for (const [index, said] of texts.entries())
       bus.publish(
         AgentEvent.artifactUpdate({
           taskId,
           contextId,
-          artifact: artifact('out', text),
+          artifact: artifact('out', said),
           append: index > 0,
           lastChunk: index === texts.length - 1,
           metadata: undefined,
@@ -89,3 +92,4 @@ app.use('/.well-known/agent-card.json', agentCardHandler({ agentCardProvider: re
 app.use('/rpc', jsonRpcHandler({ requestHandler, userBuilder: UserBuilder.noAuthentication }));
 console.log(JSON.stringify({ ready: true, url }));
 process.once('SIGTERM', () => process.exit(0));
+if (process.argv[3] === 'asked') answerQuestions();
