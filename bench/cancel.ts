@@ -35,7 +35,7 @@ async function ownCancels(a: Replica, b: Replica, count: number): Promise<readon
       await sleepMs(pauseMs());
       const at = nowMs();
       await cancelTask(canceler, id);
-      const { firedAtMs, taskId } = (await a.program.next()) as { firedAtMs: number; taskId: string }; // what the agent prints
+      const { firedAtMs, taskId } = (await a.program.next('firedAtMs')) as { firedAtMs: number; taskId: string }; // what the agent prints
       if (taskId !== id) throw new Error('bench: the signal of another turn fired');
       latencies.push(firedAtMs - at);
     }

@@ -14,4 +14,4 @@ export const stamped = (atMs: number): string => `${atMs} ${CHUNK}`.slice(0, CHU
 export const stampOf = (chunk: string): number => Number(chunk.slice(0, chunk.indexOf(' ')));
 
 /** Between two events that are measured: long enough for the first to be over, and never in step with anything. */
-export const pauseMs = (): number => 4 + 8 * Math.random();
+export const pauseMs = (): number => 3 + 6 * Math.random();

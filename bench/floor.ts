@@ -14,17 +14,17 @@ export class Floor {
   #writer: Program | undefined;
 
   async start(): Promise<void> {
-    await this.#reader.next();
+    await this.#reader.next('ready');
     this.#writer = new Program('floor-writer', this.#args);
-    await this.#writer.next();
+    await this.#writer.next('ready');
   }
 
   /** Milliseconds for each of so many rows. */
   async measure(count: number): Promise<readonly number[]> {
     this.#writer?.tell(String(count));
-    await this.#writer?.next();
+    await this.#writer?.next('done');
     const latencies: number[] = [];
-    while (latencies.length < count) latencies.push(((await this.#reader.next()) as { latencyMs: number }).latencyMs); // the reader's line
+    while (latencies.length < count) latencies.push(((await this.#reader.next('latencyMs')) as { latencyMs: number }).latencyMs); // the reader's line
     return latencies;
   }
 

@@ -10,10 +10,10 @@ export type Line = Readonly<Record<string, unknown>>;
 export class Program {
   readonly #child: ChildProcess;
   readonly #ended: Promise<void>;
-  readonly #waiting: ((line: Line) => void)[] = [];
   readonly #lines: Line[] = [];
   #failure: Error | undefined;
-  readonly #rejects: ((error: Error) => void)[] = [];
+  /** There is a line more, or will be none. */
+  #onNews: (() => void) | undefined;
 
   constructor(name: string, args: readonly string[], nodeArgs: readonly string[] = []) {
     const path = fileURLToPath(new URL(`./${name}.js`, import.meta.url));
@@ -31,15 +31,15 @@ export class Program {
     });
   }
 
-  /** The next line it prints, in order. */
-  next(): Promise<Line> {
-    const line = this.#lines.shift();
-    if (line !== undefined) return Promise.resolve(line);
-    if (this.#failure) return Promise.reject(this.#failure);
-    return new Promise((resolve, reject) => {
-      this.#waiting.push(resolve);
-      this.#rejects.push(reject);
-    });
+  /** The next line that has this field; what comes before it is not asked for any more. */
+  async next(field: string): Promise<Line> {
+    for (;;) {
+      const line = this.#lines.shift();
+      if (line !== undefined && field in line) return line;
+      if (line !== undefined) continue;
+      if (this.#failure) throw this.#failure;
+      await new Promise<void>((resolve) => (this.#onNews = resolve));
+    }
   }
 
   /** Writes a line to its input. */
@@ -62,15 +62,12 @@ export class Program {
   }
 
   #take(line: Line): void {
-    this.#rejects.shift();
-    const waiting = this.#waiting.shift();
-    if (waiting) waiting(line);
-    else this.#lines.push(line);
+    this.#lines.push(line);
+    this.#onNews?.();
   }
 
   #fail(error: Error): void {
     this.#failure = error;
-    this.#waiting.splice(0);
-    for (const reject of this.#rejects.splice(0)) reject(error);
+    this.#onNews?.();
   }
 }

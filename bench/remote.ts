@@ -43,7 +43,7 @@ async function ownEvents(writer: Replica, reader: Replica, count: number): Promi
     return result?.statusUpdate?.status.state === 'TASK_STATE_COMPLETED';
   });
   if (eventMs.length !== count) throw new Error(`bench: ${count} events were expected, ${eventMs.length} came`);
-  const { commitMs } = (await writer.program.next()) as { commitMs: readonly number[] }; // what the agent prints at its end
+  const { commitMs } = (await writer.program.next('commitMs')) as { commitMs: readonly number[] }; // what the agent prints at its end
   return { eventMs, commitMs };
 }
 

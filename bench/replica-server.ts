@@ -1,4 +1,5 @@
 // One of our replicas as `serve` starts it, for benches with several of them on one file. Argument: its options as JSON.
+import { createInterface } from 'node:readline';
 import { createAgent } from '../src/index.ts';
 import { serve } from '../src/node.ts';
 import { sqlite } from '../src/sqlite.ts';
@@ -14,5 +15,11 @@ const agent = createAgent({
 });
 const served = await serve(agent, { port: 0, host: '127.0.0.1' });
 console.log(JSON.stringify({ ready: true, url: served.url }));
-process.stdin.on('close', () => process.kill(process.pid, 'SIGKILL')).resume(); // it does not outlive the bench
-if ('unref' in process.stdin && typeof process.stdin.unref === 'function') process.stdin.unref(); // nor keeps it alive
+// asked how much processor time it has used, it tells; when the bench is gone, it goes too
+const asked = createInterface({ input: process.stdin });
+asked.on('line', () => {
+  const { user, system } = process.cpuUsage();
+  console.log(JSON.stringify({ cpuMs: (user + system) / 1_000 }));
+});
+asked.on('close', () => process.kill(process.pid, 'SIGKILL'));
+if ('unref' in process.stdin && typeof process.stdin.unref === 'function') process.stdin.unref(); // it must not keep a drained replica alive

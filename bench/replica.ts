@@ -36,10 +36,20 @@ export class Fleet {
     const profile = this.#isProfiled ? ['--cpu-prof', `--cpu-prof-dir=${this.#folder}`] : [];
     const options: ReplicaOptions = { file: join(this.#folder, 'tasks.db'), ...this.#options };
     const program = new Program('replica-server', [JSON.stringify(options)], profile);
-    const { url } = (await program.next()) as { url: string }; // its ready line
+    const { url } = (await program.next('url')) as { url: string }; // its ready line
     const replica = { url, program };
     this.#replicas.add(replica);
     return replica;
+  }
+
+  /** Processor time that all of them have used up to now, ms. */
+  async cpuMs(): Promise<number> {
+    let sum = 0;
+    for (const { program } of this.#replicas) {
+      program.tell('cpu');
+      sum += ((await program.next('cpuMs')) as { cpuMs: number }).cpuMs; // the replica's answer
+    }
+    return sum;
   }
 
   /** Ends one without a word to the others. */

@@ -7,13 +7,14 @@ import type { Replica } from './replica.ts';
 interface Plan {
   readonly rounds: number;
   readonly windowMs: number;
-  readonly warmMs: number;
+  /** Steps that each process does before anything is counted: as many in each, or one would still run code that is not compiled. */
+  readonly warmSteps: number;
 }
 
 const plans: Readonly<Record<Effort, Plan>> = {
-  full: { rounds: 7, windowMs: 6_000, warmMs: 4_000 },
-  quick: { rounds: 3, windowMs: 3_000, warmMs: 3_000 },
-  smoke: { rounds: 1, windowMs: 300, warmMs: 100 },
+  full: { rounds: 7, windowMs: 6_000, warmSteps: 2_000 },
+  quick: { rounds: 3, windowMs: 2_500, warmSteps: 1_000 },
+  smoke: { rounds: 1, windowMs: 300, warmSteps: 20 },
 };
 
 const USERS = 32;
@@ -25,33 +26,46 @@ interface Contender {
   readonly urls: readonly string[];
   readonly perSecond: number[];
   readonly latenciesMs: number[];
+  /** Processor time of the replicas for a step. */
+  readonly cpuMs: number[];
 }
 
 async function open(size: (typeof SIZES)[number], isProfiled: boolean): Promise<Contender> {
   const fleet = new Fleet({ isProfiled });
   const replicas: Replica[] = [];
   while (replicas.length < size) replicas.push(await fleet.start());
-  return { size, fleet, urls: replicas.map(({ url }) => url), perSecond: [], latenciesMs: [] };
+  return { size, fleet, urls: replicas.map(({ url }) => url), perSecond: [], latenciesMs: [], cpuMs: [] };
 }
 
-async function loadOne({ size, urls, perSecond, latenciesMs }: Contender, windowMs: number): Promise<void> {
+const WARM_WINDOW_MS = 250;
+
+async function warm({ size, urls }: Contender, stepsEach: number): Promise<void> {
+  for (let left = stepsEach * size; left > 0;) left -= (await mixedLoad(urls, { users: USERS, windowMs: WARM_WINDOW_MS })).steps;
+}
+
+async function loadOne({ size, fleet, urls, perSecond, latenciesMs, cpuMs }: Contender, windowMs: number): Promise<void> {
+  const before = await fleet.cpuMs();
   const window = await mixedLoad(urls, { users: USERS, windowMs });
   perSecond.push(window.steps / window.seconds);
   latenciesMs.push(...window.latenciesMs);
+  cpuMs.push(((await fleet.cpuMs()) - before) / window.steps);
   const p99Ms = quantile(window.latenciesMs, 0.99);
-  console.log(`replicas: ${size} of them, ${rounded(window.steps / window.seconds)} steps/s, p99 ${rounded(p99Ms)} ms`);
+  console.log(
+    `replicas: ${size} of them, ${rounded(window.steps / window.seconds)} steps/s, p99 ${rounded(p99Ms)} ms, ${rounded(cpuMs.at(-1) ?? 0)} ms of CPU a step`,
+  );
 }
 
 async function measure({ effort, isProfiled }: BenchOptions): Promise<Figures> {
   const plan = plans[effort];
   const contenders: Contender[] = [];
   for (const size of SIZES) contenders.push(await open(size, isProfiled));
-  for (const contender of contenders) await loadOne({ ...contender, perSecond: [], latenciesMs: [] }, plan.warmMs); // warm: not counted
+  for (const contender of contenders) await warm(contender, plan.warmSteps);
   for (let round = 0; round < plan.rounds; round++) for (const contender of contenders) await loadOne(contender, plan.windowMs);
   await Promise.all(contenders.map(({ fleet }) => fleet.stop()));
   const of = (size: number): Contender | undefined => contenders.find((one) => one.size === size);
   const rate = (size: number): number => median(of(size)?.perSecond ?? []);
   const p99Ms = (size: number): number => rounded(quantile(of(size)?.latenciesMs ?? [], 0.99));
+  const cpuMs = (size: number): number => rounded(median(of(size)?.cpuMs ?? []));
   return {
     chorus: rounded(rate(4)),
     unit: 'steps/s',
@@ -60,6 +74,9 @@ async function measure({ effort, isProfiled }: BenchOptions): Promise<Figures> {
     one: rounded(rate(1)),
     two: rounded(rate(2)),
     four: rounded(rate(4)),
+    cpuMsOne: cpuMs(1),
+    cpuMsTwo: cpuMs(2),
+    cpuMsFour: cpuMs(4),
     p99MsOne: p99Ms(1),
     p99MsTwo: p99Ms(2),
     p99MsFour: p99Ms(4),
@@ -75,6 +92,9 @@ export const replicas: Bench = {
     one: 'steps a second on one',
     two: 'on two',
     four: 'on four',
+    cpuMsOne: 'processor time of the replicas for a step on one, ms',
+    cpuMsTwo: 'on two, ms',
+    cpuMsFour: 'on four, ms',
     p99MsOne: '99 % of the steps on one, ms',
     p99MsTwo: 'on two, ms',
     p99MsFour: 'on four, ms',
