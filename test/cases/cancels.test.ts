@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Task } from '../../src/protocol/types.ts';
 import { Refused, callers, collect, ended, opened, pause, refusalOf, rounds, stageOf, standing, statesOf, textsOf } from './support.ts';
+import { Aim, untilMet } from '../replicas/races.ts';
 import type { Stranger } from './support.ts';
 
 const stage = stageOf();
@@ -34,10 +35,11 @@ describe('the answer of a cancel', () => {
     '$name: is CANCELED exactly if that is what is stored, else the task has completed (case 77, CANC-01, CANC-02, CANC-06)',
     async (raw) => {
       const who = stage.by(raw);
-      const outcomes = new Set<string>();
-      const once = async (): Promise<void> => {
-        const { id } = await who.at(0).start('emit 3 1; done');
-        await pause(Math.random() * 30);
+      const aim = new Aim(); // at the end of the script
+      const once = async (): Promise<'canceled' | 'completed'> => {
+        const { silentMs, waitMs } = aim;
+        const { id } = await who.at(0).start(`silent ${silentMs}; emit 3 1; done`);
+        await pause(waitMs);
         const answer = await cancelOf(who.at(1), id);
         const stored = await Promise.all([0, 1].map((index) => ended(who.at(index), id)));
         expect(stored[0]).toEqual(stored[1]);
@@ -48,10 +50,11 @@ describe('the answer of a cancel', () => {
           expect(answer.status.state).toBe('TASK_STATE_CANCELED');
           expect(stored[0]).toEqual(answer);
         }
-        outcomes.add(answer instanceof Refused ? 'completed' : 'canceled');
+        const isLate = answer instanceof Refused;
+        aim.adjust(isLate);
+        return isLate ? 'completed' : 'canceled';
       };
-      for (let round = 0; round < rounds(500, 40); round += 4) await Promise.all(Array.from({ length: 4 }, once));
-      expect(outcomes.has('canceled')).toBe(true);
+      await untilMet(['canceled', 'completed'], rounds(125, 10), () => Promise.all(Array.from({ length: 4 }, once)));
     },
   );
 
