@@ -6,15 +6,23 @@ import { kinds, Replicas, taskOf, until } from './replicas.ts';
 
 describe.each(kinds)('close drains (SIGTERM, case 98) on %s', (kind) => {
   test('it waits for turns and calls that end in time: nobody notices', async () => {
-    await using replicas = await Replicas.open(kind, 1, { drainMs: 20_000 });
-    const answer = replicas.client(0).send('work; silent 300; done');
-    await until(async () => (await replicas.client(0).page({ status: 'TASK_STATE_WORKING' })).totalSize === 1, 'it works');
+    let [hasBegun, end] = [false, (): void => {}];
+    await using replicas = await Replicas.open(kind, 1, {
+      drainMs: 20_000,
+      run: () => {
+        hasBegun = true;
+        return new Promise<undefined>((resolve) => (end = () => resolve(undefined)));
+      },
+    });
+    const answer = replicas.client(0).send('go');
+    await until(() => hasBegun, 'it works');
     const before = performance.now();
     const closing = replicas.agent(0).close();
     expect(replicas.agent(0).isReady).toBe(false);
+    end();
     expect(taskOf(await answer).status.state).toBe('TASK_STATE_COMPLETED');
     await closing;
-    expect(performance.now() - before).toBeLessThan(5_000);
+    expect(performance.now() - before).toBeLessThan(15_000);
   });
 
   test.each([
@@ -25,7 +33,7 @@ describe.each(kinds)('close drains (SIGTERM, case 98) on %s', (kind) => {
     const started = await replicas.client(0).start('work; silent 60000');
     const before = performance.now();
     await replicas.agent(0).close();
-    expect(performance.now() - before).toBeLessThan(4_200);
+    expect(performance.now() - before).toBeLessThan(15_000); // the turn itself would take a minute
     expect((await replicas.client(1).task(started.id).get()).status.state).toBe(state);
   });
 
@@ -40,7 +48,7 @@ describe.each(kinds)('close drains (SIGTERM, case 98) on %s', (kind) => {
     });
     const started = await replicas.client(0).start('go');
     const closing = replicas.agent(0).close();
-    await until(async () => (await replicas.client(1).task(started.id).state()) === 'TASK_STATE_COMPLETED', 'the other one ends it', 5_000);
+    await until(async () => (await replicas.client(1).task(started.id).state()) === 'TASK_STATE_COMPLETED', 'the other one ends it');
     await closing;
   });
 

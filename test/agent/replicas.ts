@@ -84,7 +84,7 @@ export function artifactsOf(task: Task): Readonly<Record<string, string>> {
 }
 
 /** Waits for a condition, with a deadline. */
-export async function until(condition: () => boolean | Promise<boolean>, what: string, ms = 10_000): Promise<void> {
+export async function until(condition: () => boolean | Promise<boolean>, what: string, ms = 15_000): Promise<void> {
   const end = Date.now() + ms;
   while (!(await condition())) {
     if (Date.now() > end) throw new Error(`not within ${ms} ms: ${what}`);

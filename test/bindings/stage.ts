@@ -214,7 +214,7 @@ export class Feed implements AsyncIterable<StreamItem> {
 }
 
 /** Waits for something to become true; fails after the deadline. */
-export async function until(holds: () => boolean, what: string, deadlineMs = 2_000): Promise<void> {
+export async function until(holds: () => boolean, what: string, deadlineMs = 10_000): Promise<void> {
   const deadline = performance.now() + deadlineMs;
   while (!holds()) {
     if (performance.now() > deadline) throw new Error(`waited in vain until ${what}`);

@@ -219,7 +219,7 @@ export function chunkItem(text: string, append = true): StreamResponse {
 }
 
 /** Looks again and again until it holds. */
-export async function eventually(holds: () => boolean, deadlineMs = 5_000): Promise<void> {
+export async function eventually(holds: () => boolean, deadlineMs = 15_000): Promise<void> {
   const end = performance.now() + deadlineMs;
   while (!holds()) {
     if (performance.now() > end) throw new Error(`did not come true within ${deadlineMs} ms: ${holds.toString()}`);

@@ -234,7 +234,7 @@ describe('streams of one agent on two replicas', () => {
 
   test('all subscribers on both replicas and bindings get the same list (STRM-12, STRM-13, AMB-31)', async () => {
     await using cluster = await openCluster();
-    const { id } = await cluster.start('silent 300; emit 200 0; meta k v; done');
+    const { id } = await cluster.start('silent 1500; emit 200 0; meta k v; done');
     const streams = await Promise.all(
       callers.flatMap((caller) =>
         ([0, 1] as const).map(async (replica) => ({ caller, list: await allEvents(await subscribe(cluster, replica, caller, id)) })),

@@ -25,8 +25,8 @@ export class RawSocket implements AsyncDisposable {
     this.socket.write(text);
   }
 
-  /** Waits until the text has come; fails after two seconds. */
-  async until(text: string, deadlineMs = 2_000): Promise<void> {
+  /** Waits until the text has come; fails after the deadline. */
+  async until(text: string, deadlineMs = 10_000): Promise<void> {
     const deadline = performance.now() + deadlineMs;
     while (!this.received.includes(text)) {
       if (performance.now() > deadline || this.isClosed)
@@ -36,7 +36,7 @@ export class RawSocket implements AsyncDisposable {
   }
 
   /** Waits until the other side has closed; fails after the deadline. */
-  async untilClosed(deadlineMs = 5_000): Promise<void> {
+  async untilClosed(deadlineMs = 10_000): Promise<void> {
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<never>((_, reject) => {
       timer = setTimeout(() => reject(new Error(`still open after ${deadlineMs} ms, got ${this.received}`)), deadlineMs);

@@ -229,7 +229,7 @@ export async function codeOf(work: Promise<unknown>): Promise<string> {
 }
 
 /** Waits for a condition, with a deadline. */
-export async function until(condition: () => boolean | Promise<boolean>, what: string, ms = 5_000): Promise<void> {
+export async function until(condition: () => boolean | Promise<boolean>, what: string, ms = 15_000): Promise<void> {
   const end = Date.now() + ms;
   while (!(await condition())) {
     if (Date.now() > end) throw new Error(`not within ${ms} ms: ${what}`);

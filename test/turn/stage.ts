@@ -287,7 +287,7 @@ export class Stage implements AsyncDisposable {
   }
 
   /** Waits for a condition, with a deadline; on a virtual clock by moving it on. */
-  async until(condition: () => boolean | Promise<boolean>, what: string, ms = 8_000): Promise<void> {
+  async until(condition: () => boolean | Promise<boolean>, what: string, ms = 15_000): Promise<void> {
     const end = this.clock.monotonic() + ms;
     while (!(await condition())) {
       if (this.clock.monotonic() > end) throw new Error(`not within ${ms} ms: ${what}`);
