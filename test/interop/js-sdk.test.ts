@@ -95,7 +95,9 @@ describe.each(['JSONRPC', 'HTTP+JSON'] as const)('the official client over %s, t
 
   test('cancels a task that runs on another replica, and hears it on its stream', async () => {
     const { id } = await sendForTask(client, 'work; silent 60000', { returnImmediately: true });
-    const following = read(client.resubscribeTask(SubscribeToTaskRequest.fromJSON({ id })));
+    const stream = client.resubscribeTask(SubscribeToTaskRequest.fromJSON({ id }));
+    await stream.next(); // it is open, so the cancel cannot come before it
+    const following = read(stream);
     await eventually('the run', async () => (await rig.effects()).some((effect) => effect.task === id && effect.what === 'start'));
     const canceled = asOurs(await client.cancelTask(CancelTaskRequest.fromJSON({ id })));
     expect(canceled.status.state).toBe('TASK_STATE_CANCELED');

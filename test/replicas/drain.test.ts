@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { collect, eventually, openStage, partsOf, standing, statesOf } from './support.ts';
 
 const DRAIN_MS = 3_000;
-const flags = (onLost: string) => ['--on-lost', onLost, '--drain-ms', String(DRAIN_MS)];
+const flags = (onLost: string, drainMs = DRAIN_MS) => ['--on-lost', onLost, '--drain-ms', String(drainMs)];
 
 describe('SIGTERM', () => {
   test.each([
@@ -13,6 +13,7 @@ describe('SIGTERM', () => {
     'in the middle of a turn settles it by onLost %s: %s on every replica, and the process ends with 0 in time (case 98)',
     async (onLost, state) => {
       await using stage = await openStage({ flags: flags(onLost) });
+      stage.rig.recordLag();
       const [a, b] = [stage.probe(0), stage.probe(1)];
       const { id } = await a.sendForTask('emit 2 1; silent 6000; done', { returnImmediately: true });
       await eventually('the chunks', async () => partsOf(await b.get(id)).length === 2);
@@ -21,7 +22,7 @@ describe('SIGTERM', () => {
       stage.history.record({ kind: 'leave', at: asked, observer: 'test', replica: 'A' });
       const end = await stage.rig.terminate(0);
       expect(end).toEqual({ code: 0, signal: undefined });
-      expect(Date.now() - asked).toBeLessThan(DRAIN_MS + 2_000);
+      expect(stage.rig.lag.fairMs(asked, Date.now())).toBeLessThan(DRAIN_MS + 2_000);
       expect(statesOf(await onB).at(-1)).toBe(state);
       for (const probe of stage.probes()) expect((await standing(probe, id, state)).status.state).toBe(state);
       expect(partsOf(await b.get(id))).toEqual(['1 ', '2 ']);
@@ -30,7 +31,7 @@ describe('SIGTERM', () => {
   );
 
   test('lets a turn end that ends in time: its stream and its blocking caller get all of it', async () => {
-    await using stage = await openStage({ replicas: 2, flags: flags('fail') });
+    await using stage = await openStage({ replicas: 2, flags: flags('fail', 60_000) });
     const a = stage.probe(0);
     const streaming = collect(a.stream('emit 10 80; done'));
     const blocking = a.sendForTask('emit 5 100; done');
@@ -41,7 +42,7 @@ describe('SIGTERM', () => {
     expect(statesOf(await streaming).at(-1)).toBe('TASK_STATE_COMPLETED');
     expect((await blocking).status.state).toBe('TASK_STATE_COMPLETED');
     expect((await ending).code).toBe(0);
-    expect(Date.now() - asked).toBeLessThan(DRAIN_MS); // it does not wait for what is not there
+    expect(Date.now() - asked).toBeLessThan(30_000); // it does not wait for what is not there
     expect((await stage.verdict()).violations).toEqual([]);
   });
 

@@ -57,7 +57,7 @@ describe('an agent that fails', () => {
   test('after its caller was answered ends FAILED all the same, with its history kept (case 31)', async () => {
     const [a, b] = [stage.probe(0), stage.probe(1)];
     const { id } = await a.sendForTask('work one; silent 100; fail', { returnImmediately: true });
-    const task = await ended(b, id, 3_000);
+    const task = await ended(b, id);
     expect(task.status.state).toBe('TASK_STATE_FAILED');
     expect(task.history).toHaveLength(2);
   });

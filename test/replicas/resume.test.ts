@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Task } from '../../src/protocol/types.ts';
 import type { Seen } from '../../src/testing/probe.ts';
+import { opened } from './races.ts';
 import { chunks, collect, ended, eventually, openStage, partsOf, pause, rounds, statesOf, textsOf } from './support.ts';
 import type { Stage } from './support.ts';
 
@@ -100,7 +101,7 @@ describe('a task whose turns run on different replicas', () => {
     const first = await streaming.next();
     const id = first.value && 'task' in first.value.item ? first.value.item.task.id : '';
     const rest = collect(streaming);
-    const onB = collect(b.subscribe(id));
+    const { all: onB } = await opened(b.subscribe(id));
     await eventually('AUTH_REQUIRED', async () => (await b.get(id)).status.state === 'TASK_STATE_AUTH_REQUIRED');
     await pause(300); // the time in which a stream that ends on AUTH_REQUIRED would end
     await b.sendForTask('here is my token', { taskId: id, returnImmediately: true });
