@@ -24,8 +24,10 @@ export function countTraces({ stored, kills, facts, effects }: Traces, reached: 
     }
   }
   for (const { entries } of stored.values()) for (const rule of rulesIn(entries)) reached.add(rule);
-  // a verb of a run that somebody had superseded: nothing in these scripts speaks after its own end
-  reached.add('fencedVerb', effects.filter(({ what }) => what === 'refused').length);
+  // the first run of a turn whose replica stood still past its lease, and then spoke again
+  const superseded = new Set(kills.flatMap(({ kill }) => (kill.signal === 'SIGSTOP' ? kill.holding : [])));
+  const refused = effects.filter(({ what, task, attempt }) => what === 'refused' && attempt === 1 && superseded.has(task));
+  reached.add('fencedVerb', refused.length);
   reached.add(
     'throughFront',
     facts.filter((fact) => fact.kind === 'send' && fact.observer.endsWith('the front') && fact.outcome.kind === 'task').length,

@@ -30,7 +30,7 @@ export const CHAOS_USAGE: string = `npm run chaos -- [--store sqlite] [--minutes
   --store     the store that replicas share: ${chaosStores.map(({ name }) => name).join(', ')}
   --minutes   how long faults go on: 1 unless given
   --cycles    so many kills, in place of minutes
-  --replicas  how many processes: 3 unless given; from 4 on two faults happen at once
+  --replicas  how many processes: 3 unless given; for every two of them one fault at a time
   --seed      a number that repeats the order of faults and of what users do, though not the moments
   --disk      what is filled up: a small tmpfs, or a limit on the size of files where none may be mounted`;
 

@@ -21,8 +21,8 @@ const EPOCH_MS = 60_000;
 
 const USERS = 6;
 
-/** From so many replicas on two hands work at once. */
-const REPLICAS_FOR_TWO_HANDS = 4;
+/** One hand for so many replicas: what it has in its grip is away, and the others are to go on. */
+const REPLICAS_PER_HAND = 2;
 
 /** How much longer than asked for a run may go on for what it has not reached yet. */
 const GRACE_MS = 180_000;
@@ -136,7 +136,7 @@ class Run {
     };
     const taken = new Set<number>();
     const parts: HandParts = { ...shared, taken, disk: this.#options.disk, judged: (verdict) => this.#report.add(verdict) };
-    const hands = Array.from({ length: this.#options.replicas >= REPLICAS_FOR_TWO_HANDS ? 2 : 1 }, () => new Hand(parts));
+    const hands = Array.from({ length: Math.floor(this.#options.replicas / REPLICAS_PER_HAND) }, () => new Hand(parts));
     const working = hands.map(async (hand, number) => {
       while (!isOver()) await this.#do(hand, isLast ? await this.#plan.nextMissing() : number === 0 ? this.#plan.next() : anyKill);
     });

@@ -9,8 +9,13 @@ export interface AgentSettings {
   readonly effects?: string;
 }
 
-// beside the sources; the published package has no examples and is given a file
-const example = (name: string): string => fileURLToPath(new URL(`../../examples/${name}.ts`, import.meta.url));
+// beside the sources, or compiled with them; the published package has no examples and is given a file
+const example = (name: string): string => {
+  const [source = '', ...others] = ['ts', 'js'].map((ending) =>
+    fileURLToPath(new URL(`../../examples/${name}.${ending}`, import.meta.url)),
+  );
+  return [source, ...others].find((file) => existsSync(file)) ?? source;
+};
 
 /**
  * The agent a command line names: `scripted`, or a file whose export `agent` (or default export) is an agent, the options of one, or a
