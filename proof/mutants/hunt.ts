@@ -1,7 +1,6 @@
 import type { Catcher, Mutation } from './mutation.ts';
 import type { Tree } from './tree.ts';
-import type { Verdict } from './verdict.ts';
-import { ask, commandOf } from './verdict.ts';
+import { ask, commandOf, passingTests } from './verdict.ts';
 
 /** What became of one planted fault. */
 export interface Catch {
@@ -14,8 +13,8 @@ export interface Catch {
 
 /** Plants faults one after the other and asks who notices. */
 export class Hunt {
-  /** A catcher that fails without any fault catches nothing; each is asked once, when it first claims to have caught one. */
-  readonly #baselines = new Map<string, Promise<Verdict>>();
+  /** What passes without any fault: a test that fails then too catches nothing. Each file, and each program, is asked once. */
+  readonly #sound = new Map<string, Promise<(by: string) => boolean>>();
 
   async run(mutation: Mutation, tree: Tree): Promise<Catch> {
     const notes: string[] = [];
@@ -26,19 +25,27 @@ export class Hunt {
       const command = commandOf(catcher);
       if (verdict.kind === 'passed') notes.push(`${command}: passed`);
       else if (verdict.kind === 'broke') notes.push(`${command}: ${verdict.why}`);
-      else {
-        const baseline = await this.#baseline(catcher, tree);
-        if (baseline.kind === 'passed') return { mutation, caught: { by: catcher, test: verdict.by, ms }, notes };
-        notes.push(`${command}: does not pass without the fault either: ${baseline.kind === 'failed' ? baseline.by : baseline.why}`);
-      }
+      else if ((await this.#soundOf(catcher, tree))(verdict.by)) return { mutation, caught: { by: catcher, test: verdict.by, ms }, notes };
+      else notes.push(`${command}: does not pass without the fault either: ${verdict.by}`);
     }
     return { mutation, caught: undefined, notes };
   }
 
-  #baseline(catcher: Catcher, tree: Tree): Promise<Verdict> {
-    const command = commandOf(catcher);
-    const known = this.#baselines.get(command) ?? ask(catcher, tree.path);
-    this.#baselines.set(command, known);
+  #soundOf(catcher: Catcher, tree: Tree): Promise<(by: string) => boolean> {
+    const isSuite = catcher.kind === 'suite' || catcher.kind === 'model';
+    const name = isSuite ? catcher.file : commandOf(catcher);
+    const known = this.#sound.get(name) ?? (isSuite ? soundTests(catcher, tree) : soundProgram(catcher, tree));
+    this.#sound.set(name, known);
     return known;
   }
+}
+
+async function soundTests({ file }: Catcher, tree: Tree): Promise<(by: string) => boolean> {
+  const passing = await passingTests(file, tree.path);
+  return (by) => passing.has(by);
+}
+
+async function soundProgram(catcher: Catcher, tree: Tree): Promise<() => boolean> {
+  const { kind } = await ask(catcher, tree.path);
+  return () => kind === 'passed';
 }

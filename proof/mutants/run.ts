@@ -2,6 +2,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { Tally } from '../../scripts/tally.ts';
 import type { Catch } from './hunt.ts';
 import { Hunt } from './hunt.ts';
 import type { Mutation } from './mutation.ts';
@@ -31,6 +32,7 @@ async function prove({ chosen, seed, jobs, isWriting }: HuntOptions): Promise<nu
   const catches = await huntAll(chosen, trees);
   const survived = catches.filter(({ caught }) => caught === undefined);
   if (isWriting && survived.length === 0) write(catches);
+  leaveTally(catches);
   if (survived.length > 0) console.log(`\n${survived.map(lineOf).join('\n')}`);
   console.log(`${catches.length} mutants, ${catches.length - survived.length} caught, ${survived.length} survived`);
   return survived.length === 0 && catches.length > 0 ? 0 : 1;
@@ -54,6 +56,15 @@ async function huntAll(chosen: readonly Mutation[], trees: readonly Tree[]): Pro
   };
   await Promise.all(trees.map(work));
   return chosen.flatMap(({ name }) => catches.get(name) ?? []);
+}
+
+/** For `.ci/run`, which sums all that it runs. */
+function leaveTally(catches: readonly Catch[]): void {
+  const out = process.env['CHORUS_TALLY_OUT'];
+  if (out === undefined) return;
+  const failures = catches.filter(({ caught }) => caught === undefined).map(lineOf);
+  const tally: Tally = { passed: catches.length - failures.length, failed: failures.length, skipped: 0, missing: {}, failures };
+  writeFileSync(out, JSON.stringify(tally));
 }
 
 function write(catches: readonly Catch[]): void {
