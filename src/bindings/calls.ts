@@ -10,6 +10,7 @@ import { copyStruct } from '../protocol/json.ts';
 import type { AgentCard } from '../protocol/types.ts';
 import { headerNames, parseExtensions, parseIdempotencyKey, printExtensions } from '../wire/headers.ts';
 import type { Operation } from '../wire/operations.ts';
+import type { Bytes, Hold } from './bytes.ts';
 import { prepare } from './dispatch.ts';
 import type { Exchange, Identify } from './exchange.ts';
 import type { Slots } from './slots.ts';
@@ -22,6 +23,8 @@ export interface BindingParts {
   readonly bodyBytesMax: number;
   readonly streams: Slots;
   readonly calls: Slots;
+  readonly bodies: Bytes;
+  readonly answers: Bytes;
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
@@ -71,6 +74,11 @@ export async function identifyCaller(exchange: Exchange, identify: Identify): Pr
     ...(name === undefined ? {} : { name }),
     ...(claims === undefined ? {} : { claims: copyStruct(claims, 'caller.claims') }),
   };
+}
+
+/** The bytes of a request; a large body is counted as it comes, until `hold` gives it back. */
+export function readBody({ bodyBytesMax }: BindingParts, exchange: Exchange, hold: Hold): Promise<Uint8Array> {
+  return exchange.body(bodyBytesMax, (bytes) => hold.set(bytes));
 }
 
 /** Reads the request, opens the call, and calls the operation: the same for every binding (BIND-02). */

@@ -23,8 +23,11 @@ export type Identify = (request: IncomingRequest) => Caller | undefined | Promis
 export interface Exchange extends IncomingRequest {
   /** Where callers reach this mount: origin and prefix, no slash at the end (`https://agents.example/greeter`). The card's interfaces are made of it. */
   readonly base: string;
-  /** Reads the whole body; throws A2AError TOO_LARGE as soon as it is longer than that, UNAVAILABLE when it stops coming. Called at most once. */
-  body(bytesMax: number): Promise<Uint8Array>;
+  /**
+   * Reads the whole body; throws A2AError TOO_LARGE as soon as it is longer than that, UNAVAILABLE when it stops coming. Called at most once.
+   * `onBytes` is told how many have come whenever more have; what it throws ends the reading.
+   */
+  body(bytesMax: number, onBytes?: (bytes: number) => void): Promise<Uint8Array>;
   /** Fires when the caller is gone. It ends waits and streams, never a task (STRM-15). */
   readonly signal: Signal;
 }
@@ -37,6 +40,8 @@ export interface Reply {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | AsyncIterable<string>;
+  /** Called once, when the body has gone out or never will: a large one is counted until then. */
+  readonly onSent?: () => void;
 }
 
 /** Answers one request. It never rejects: what goes wrong becomes a typed error reply. */
@@ -52,6 +57,12 @@ export interface WireLimits {
   /** Unary calls this replica answers at once (blocking sends mostly), and of one named caller. */
   readonly callsMax: number;
   readonly callsPerCallerMax: number;
+  /** Bytes of large request bodies that are being read or answered on this replica, and of one named caller. */
+  readonly bodiesBytesMax: number;
+  readonly bodiesBytesPerCallerMax: number;
+  /** Bytes of large answers and events that their readers have not taken yet, and of one named caller. */
+  readonly answersBytesMax: number;
+  readonly answersBytesPerCallerMax: number;
 }
 
 /** What a mount needs of an agent: every agent made by `createAgent` is one. */

@@ -45,11 +45,12 @@ function toExchange(request: Request, { url, path, base, signal }: Place): Excha
     query: url.searchParams,
     signal,
     header: (name) => request.headers.get(name) ?? undefined,
-    body: async (bytesMax) => (request.body ? collectBody(request.body, bytesMax) : new Uint8Array()),
+    body: async (bytesMax, onBytes) => (request.body ? collectBody(request.body, bytesMax, onBytes) : new Uint8Array()),
   };
 }
 
-function toResponse({ status, headers, body }: Reply, hangUp: () => void): Response {
+function toResponse({ status, headers, body, onSent }: Reply, hangUp: () => void): Response {
+  onSent?.(); // the platform has it from here on
   if (typeof body !== 'object') return new Response(body ?? null, { status, headers });
   return new Response(toWebStream(body, hangUp), { status, headers });
 }

@@ -1,3 +1,4 @@
+import type { Clock } from '../ground/clock.ts';
 import type { A2AError } from '../protocol/errors.ts';
 import { methodNotFound } from '../protocol/errors.ts';
 import { errorTable } from '../wire/error-table.ts';
@@ -6,10 +7,11 @@ import { headerNames, mediaTypes, requireContentType } from '../wire/headers.ts'
 import type { JsonRpcId } from '../wire/json-rpc.ts';
 import { parseRequest, printError, printResult } from '../wire/json-rpc.ts';
 import { operationNamed } from '../wire/operations.ts';
+import type { Hold } from './bytes.ts';
 import type { BindingParts, Performed } from './calls.ts';
-import { anonymous, identifyCaller, noHeaders, perform, Reference } from './calls.ts';
+import { anonymous, identifyCaller, noHeaders, perform, readBody, Reference } from './calls.ts';
 import type { Exchange, Reply } from './exchange.ts';
-import { challenge } from './replies.ts';
+import { challenge, heldReply } from './replies.ts';
 import { printStream, streamHeaders } from './streams.ts';
 import { requireVersion } from './version.ts';
 
@@ -21,32 +23,43 @@ export async function answerJsonRpc(parts: BindingParts, exchange: Exchange): Pr
   const reference = new Reference(parts.random);
   const toError = (thrown: unknown): A2AError => toA2AError(thrown, { referenceId: reference.id, logger: parts.logger });
   let id: JsonRpcId = null;
+  let body: Hold | undefined;
   try {
     // before the body, so that a stranger costs no more than a few headers
     const caller = parts.identify ? await identifyCaller(exchange, parts.identify) : anonymous;
     requireContentType(exchange.header(headerNames.contentType), bodyTypes);
-    const request = parseRequest(await exchange.body(parts.bodyBytesMax));
+    body = parts.bodies.hold(caller.name);
+    const request = parseRequest(await readBody(parts, exchange, body));
     ({ id } = request);
     if (request.kind === 'refused') throw request.error;
     requireVersion(exchange);
     const operation = operationNamed(request.method);
     if (!operation) throw methodNotFound(printable(request.method));
-    return print(parts, id, toError, await perform(parts, { exchange, caller, operation, json: request.params, reference }));
+    const done = await perform(parts, { exchange, caller, operation, json: request.params, reference });
+    return print(parts.answers.hold(caller.name), { id, toError, clock: parts.clock }, done);
   } catch (thrown) {
     return refuse(id, toError(thrown));
+  } finally {
+    body?.release();
   }
 }
 
-function print(parts: BindingParts, id: JsonRpcId, toError: (thrown: unknown) => A2AError, done: Performed): Reply {
+interface PrintParts {
+  readonly id: JsonRpcId;
+  readonly toError: (thrown: unknown) => A2AError;
+  readonly clock: Clock;
+}
+
+function print(hold: Hold, { id, toError, clock }: PrintParts, done: Performed): Reply {
   if (done.kind === 'value') {
     const headers = done.headers === noHeaders ? jsonHeaders : { ...done.headers, ...jsonHeaders };
-    return { status: 200, headers, body: printResult(id, JSON.stringify(done.value)) };
+    return heldReply(hold, headers, printResult(id, JSON.stringify(done.value)));
   }
   const printer = {
     item: (json: string): string => printResult(id, json),
     error: (thrown: unknown): string => printError(id, toError(thrown)),
   };
-  const body = printStream(done.items, { clock: parts.clock, release: done.release, printer });
+  const body = printStream(done.items, { clock, release: done.release, printer, hold });
   return { status: 200, headers: { ...done.headers, ...streamHeaders }, body };
 }
 

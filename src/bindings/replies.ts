@@ -2,12 +2,21 @@ import type { A2AError } from '../protocol/errors.ts';
 import { methodNotFound } from '../protocol/errors.ts';
 import { toRestError } from '../wire/errors.ts';
 import { mediaTypes } from '../wire/headers.ts';
+import type { Hold } from './bytes.ts';
+import { SMALL_BYTES } from './bytes.ts';
 import type { Reply } from './exchange.ts';
 
 /** An error as the REST binding tells it (REST-11): also for what belongs to no binding, so that no answer is ever HTML. */
 export function restErrorReply(error: A2AError, mediaType: string, status?: number): Reply {
   const { status: code, headers, body } = toRestError(error, status);
   return { status: code, headers: { ...headers, ...challenge(error), 'content-type': mediaType }, body: JSON.stringify(body) };
+}
+
+/** One whole answer. A large one is counted until it has gone out; UNAVAILABLE when too many of those are under way. */
+export function heldReply(hold: Hold, headers: Reply['headers'], body: string): Reply {
+  if (body.length <= SMALL_BYTES) return { status: 200, headers, body };
+  hold.set(body.length);
+  return { status: 200, headers, body, onSent: () => hold.release() };
 }
 
 /** There is nothing at this path. */

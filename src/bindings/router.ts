@@ -6,6 +6,7 @@ import { BODY_BYTES_MAX } from '../protocol/limits.ts';
 import type { AgentCard } from '../protocol/types.ts';
 import { toA2AError } from '../wire/errors.ts';
 import { mediaTypes } from '../wire/headers.ts';
+import { Bytes } from './bytes.ts';
 import type { BindingParts } from './calls.ts';
 import { createCardReply } from './card.ts';
 import type { Exchange, Identify, Reply, Router, WireLimits } from './exchange.ts';
@@ -15,6 +16,8 @@ import { notFoundReply, restErrorReply, wrongMethodReply } from './replies.ts';
 import { answerRest } from './rest.ts';
 import { Slots } from './slots.ts';
 
+const MEBIBYTE = 1_048_576;
+
 /** The limits unless others are given. */
 export const wireLimits: WireLimits = {
   bodyBytesMax: BODY_BYTES_MAX,
@@ -22,6 +25,10 @@ export const wireLimits: WireLimits = {
   streamsPerCallerMax: 1_000,
   callsMax: 10_000,
   callsPerCallerMax: 1_000,
+  bodiesBytesMax: 256 * MEBIBYTE,
+  bodiesBytesPerCallerMax: 64 * MEBIBYTE,
+  answersBytesMax: 256 * MEBIBYTE,
+  answersBytesPerCallerMax: 64 * MEBIBYTE,
 };
 
 /** What a router is made of. */
@@ -39,7 +46,8 @@ export interface RouterParts {
 
 /** Joins the card, JSON-RPC and REST into one router, each at its path below the mount's base. */
 export function createRouter({ operations, card, identify, limits, clock, random, logger }: RouterParts): Router {
-  const { bodyBytesMax, streamsMax, streamsPerCallerMax, callsMax, callsPerCallerMax } = { ...wireLimits, ...limits };
+  const most = { ...wireLimits, ...limits };
+  const { bodyBytesMax, streamsMax, streamsPerCallerMax, callsMax, callsPerCallerMax } = most;
   const parts: BindingParts = {
     operations,
     card,
@@ -47,6 +55,8 @@ export function createRouter({ operations, card, identify, limits, clock, random
     bodyBytesMax,
     streams: new Slots({ what: 'open streams', most: streamsMax, mostPerCaller: streamsPerCallerMax }),
     calls: new Slots({ what: 'calls in progress', most: callsMax, mostPerCaller: callsPerCallerMax }),
+    bodies: new Bytes({ what: 'request bodies', most: most.bodiesBytesMax, mostPerCaller: most.bodiesBytesPerCallerMax }),
+    answers: new Bytes({ what: 'answers not yet taken', most: most.answersBytesMax, mostPerCaller: most.answersBytesPerCallerMax }),
     clock,
     random,
     logger,

@@ -2,6 +2,7 @@ import type { Clock } from '../ground/clock.ts';
 import type { StreamItem } from '../operations/call.ts';
 import type { StreamResponse } from '../protocol/types.ts';
 import { mediaTypes } from '../wire/headers.ts';
+import type { Hold } from './bytes.ts';
 import { HEARTBEAT, HEARTBEAT_MS, printEvent } from '../wire/sse.ts';
 
 /** Headers of a stream: no cache keeps it, no proxy collects it before passing it on (AMB-13). */
@@ -25,6 +26,8 @@ export interface StreamParts {
   readonly printer: StreamPrinter;
   /** Called once, when the stream is over, however it ended. */
   readonly release: () => void;
+  /** Counts a large event until its reader comes for the next one: only then has the socket taken it. */
+  readonly hold: Hold;
 }
 
 /** The items as the text of Server-Sent Events: each with its cursor as `id:`, heartbeats while nothing happens. */
@@ -59,6 +62,7 @@ class PrintedStream implements AsyncIterator<string, undefined> {
   }
 
   async next(): Promise<IteratorResult<string, undefined>> {
+    this.#parts.hold.release(); // the last one was taken
     if (this.#isOver) return finished;
     if (!this.#isAsking) this.#ask();
     if (!this.#arrival) await this.#arrivalOrHeartbeat();
@@ -109,16 +113,27 @@ class PrintedStream implements AsyncIterator<string, undefined> {
 
   #print(arrival: Arrival): IteratorResult<string, undefined> {
     const { printer } = this.#parts;
-    if (arrival.kind === 'item') {
-      const { item, seq } = arrival.item;
-      return { done: false, value: printEvent(printer.item(jsonOf(item)), seq) };
-    }
+    if (arrival.kind === 'item') return this.#printItem(arrival.item);
     this.#end();
     return arrival.kind === 'end' ? finished : { done: false, value: printEvent(printer.error(arrival.thrown)) };
   }
 
+  #printItem({ item, seq }: StreamItem): IteratorResult<string, undefined> {
+    const { printer, hold } = this.#parts;
+    const value = printEvent(printer.item(jsonOf(item)), seq);
+    try {
+      hold.set(value.length);
+      return { done: false, value };
+    } catch (refusal) {
+      this.#end();
+      void this.#items.return?.().catch(() => {}); // it may wait for nothing any more, and what it says is of no interest
+      return { done: false, value: printEvent(printer.error(refusal)) };
+    }
+  }
+
   #end(): void {
     this.#isOver = true;
+    this.#parts.hold.release();
     this.#parts.release();
   }
 }

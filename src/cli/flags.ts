@@ -57,6 +57,10 @@ const limitKinds: Readonly<Record<keyof WireLimits, Kind>> = {
   streamsPerCallerMax: 'number',
   callsMax: 'number',
   callsPerCallerMax: 'number',
+  bodiesBytesMax: 'number',
+  bodiesBytesPerCallerMax: 'number',
+  answersBytesMax: 'number',
+  answersBytesPerCallerMax: 'number',
 };
 
 const otherKinds = { blockingMs: 'number', streamUntil: ['answered', 'ended'] } as const;

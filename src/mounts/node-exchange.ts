@@ -51,13 +51,13 @@ export class NodeExchange implements Exchange {
     return Array.isArray(value) ? value.join(', ') : value;
   }
 
-  async body(bytesMax: number): Promise<Uint8Array> {
+  async body(bytesMax: number, onBytes: (bytes: number) => void = () => {}): Promise<Uint8Array> {
     const parsed = parsedBody(this.#request);
     if (parsed) return parsed;
     if (Number(this.#request.headers['content-length']) > bytesMax) throw tooLarge('The body', bytesMax);
     await settled; // a request is told of by its head; what came together with it is parsed a moment later
-    if (hasArrived(this.#request)) return readArrived(this.#request, bytesMax);
-    return readAll(this.#request, bytesMax, this.#parts);
+    if (hasArrived(this.#request)) return readArrived(this.#request, bytesMax, onBytes);
+    return readAll(this.#request, { ...this.#parts, bytesMax, onBytes });
   }
 
   /** The socket closed before the reply was out. */
@@ -82,30 +82,41 @@ function hasArrived({ complete, readableEnded, readableFlowing }: IncomingMessag
   return complete && !readableEnded && readableFlowing !== true;
 }
 
-function readArrived(request: IncomingMessage, bytesMax: number): Uint8Array {
+function readArrived(request: IncomingMessage, bytesMax: number, onBytes: (bytes: number) => void): Uint8Array {
   const body: Uint8Array | null = request.read(); // all of it: nobody has read or asked for pieces
   if (body && body.length > bytesMax) throw tooLarge('The body', bytesMax);
+  onBytes(body?.length ?? 0);
   return body ?? new Uint8Array();
 }
 
-function readAll(request: IncomingMessage, bytesMax: number, { clock, bodyMs }: NodeExchangeParts): Promise<Uint8Array> {
+interface ReadParts extends Pick<NodeExchangeParts, 'clock' | 'bodyMs'> {
+  readonly bytesMax: number;
+  readonly onBytes: (bytes: number) => void;
+}
+
+function readAll(request: IncomingMessage, { clock, bodyMs, bytesMax, onBytes }: ReadParts): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let bytes = 0;
     const timer = clock.after(bodyMs, () => settle(tooSlow(bodyMs)));
     const onData = (chunk: Buffer): void => {
       bytes += chunk.length;
-      if (bytes > bytesMax) settle(tooLarge('The body', bytesMax));
-      else chunks.push(chunk);
+      if (bytes > bytesMax) return settle(tooLarge('The body', bytesMax));
+      chunks.push(chunk);
+      try {
+        onBytes(bytes);
+      } catch (refusal) {
+        settle(refusal);
+      }
     };
     const onEnd = (): void => settle(undefined);
     const onGone = (): void => settle(cutOff());
-    const settle = (error: A2AError | undefined): void => {
+    const settle = (error: unknown): void => {
       timer.cancel();
       request.off('data', onData).off('end', onEnd).off('error', onGone).off('close', onGone);
       // what still comes is nobody's; an error without a listener would end the process
       request.on('error', () => {});
-      if (error) reject(error);
+      if (error !== undefined) reject(error as Error); // of ours, or what `onBytes` threw
       else resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks));
     };
     request.on('data', onData).on('end', onEnd).on('error', onGone).on('close', onGone);

@@ -81,7 +81,11 @@ export function createAnswer(
       onClose?.(response);
     });
     const printed = await (cors ? reply(exchange) : agent.handle(exchange));
-    await print(printed, request, response, { clock: agent.clock, stallMs, isLast: isLast?.() ?? false });
+    try {
+      await print(printed, request, response, { clock: agent.clock, stallMs, isLast: isLast?.() ?? false });
+    } finally {
+      printed.onSent?.();
+    }
   };
   return (incoming) => {
     run(incoming).catch((error: unknown) => {

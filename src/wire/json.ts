@@ -67,13 +67,18 @@ function endOfString(text: string, start: number): number {
   return -1;
 }
 
-/** Collects a body, at most `bytesMost` bytes of it; more is TOO_LARGE, and the rest is left unread. */
-export async function collectBody(chunks: AsyncIterable<Uint8Array>, bytesMost: number): Promise<Uint8Array> {
+/** Collects a body, at most `bytesMost` bytes of it; more is TOO_LARGE, and the rest is left unread. `onBytes` may refuse it as well. */
+export async function collectBody(
+  chunks: AsyncIterable<Uint8Array>,
+  bytesMost: number,
+  onBytes?: (bytes: number) => void,
+): Promise<Uint8Array> {
   const kept: Uint8Array[] = [];
   let length = 0;
   for await (const chunk of chunks) {
     length += chunk.byteLength;
     if (length > bytesMost) throw tooLarge('The body', bytesMost);
+    onBytes?.(length);
     kept.push(chunk);
   }
   const [only] = kept;
