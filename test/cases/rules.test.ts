@@ -9,6 +9,7 @@ import {
   collect,
   dataOf,
   ended,
+  nextMillisecond,
   refusalOf,
   sendRequest,
   stageOf,
@@ -78,7 +79,7 @@ describe('a task', () => {
       }
       const { id } = await who.send('late; done; work again; emit 3 0; done');
       await expect
-        .poll(async () => (await stage.rig.effects()).some(({ task, what }) => task === id && what === 'refused'), { timeout: 5_000 })
+        .poll(async () => (await stage.rig.effects()).some(({ task, what }) => task === id && what === 'refused'), { timeout: 15_000 })
         .toBe(true);
       expect((await who.get(id)).status.state).toBe('TASK_STATE_COMPLETED');
     },
@@ -87,6 +88,7 @@ describe('a task', () => {
   test.each(callers)('$name: is refined by a new one in its context that names it (SEND-20, TURN-08, TURN-20, TURN-21)', async (raw) => {
     const who = stage.by(raw);
     const first = await who.send('artifact sketch one; done');
+    await nextMillisecond(); // or which of them is newer is chance
     const second = await who.send('related', { contextId: first.contextId ?? '', referenceTaskIds: [first.id] });
     expect(second.id).not.toBe(first.id);
     expect(second.contextId).toBe(first.contextId);

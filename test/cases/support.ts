@@ -10,7 +10,7 @@ import type { SqlDatabase } from '../../src/stores/sqlite-driver.ts';
 import type { OperationName } from '../../src/wire/operations.ts';
 import { events } from '../bindings/callers.ts';
 import type { Answered, Asking, RawCaller, Told, Wanted } from '../bindings/callers.ts';
-import { eventually } from '../replicas/support.ts';
+import { eventually, pause } from '../replicas/support.ts';
 
 export { callers } from '../bindings/callers.ts';
 export { eventually, pause, rounds } from '../replicas/support.ts';
@@ -313,6 +313,11 @@ export async function refusalOf(asked: Promise<unknown>): Promise<Refused> {
   );
   if (outcome instanceof Refused) return outcome;
   throw new Error(`a refusal was expected, ${JSON.stringify(outcome)} came`, { cause: outcome });
+}
+
+/** Lets the clock of all replicas go on: what is written from here on has a later time than all before. */
+export async function nextMillisecond(): Promise<void> {
+  for (const before = Date.now(); Date.now() <= before;) await pause(1);
 }
 
 /** The middle one, those that 90 and 99 of 100 are below, and the longest. */
