@@ -259,12 +259,12 @@ describe('streams of one agent on two replicas', () => {
         const { result } = await cluster.ask(1, rest, 'ListTasks', { contextId });
         return (result as { readonly tasks: readonly Task[] }).tasks[0]; // LIST-14
       };
-      await expect.poll(find, { interval: 5, timeout: 5_000 }).toBeDefined();
+      await expect.poll(find, { interval: 5, timeout: 15_000 }).toBeDefined();
       leaving.abort();
       await call.catch(() => undefined); // it was cut: that is the point
       const { id } = (await find()) ?? { id: '' };
       const stateOf = async () => (await cluster.ask(1, caller, 'GetTask', { id })).result;
-      await expect.poll(stateOf, { interval: 10, timeout: 5_000 }).toMatchObject({ status: { state: 'TASK_STATE_COMPLETED' } });
+      await expect.poll(stateOf, { interval: 10, timeout: 15_000 }).toMatchObject({ status: { state: 'TASK_STATE_COMPLETED' } });
       const { result } = await cluster.ask(1, caller, 'GetTask', { id });
       expect((result as Task).artifacts?.[0]?.parts.map((part) => ('text' in part ? part.text : '')).join('')).toBe('1 2 3 4 5 ');
     }
@@ -277,7 +277,9 @@ describe('streams of one agent on two replicas', () => {
     const cut = await subscribe(cluster, 0, jsonRpc, id);
     const reading = events(cut);
     await reading.next();
-    await expect.poll(async () => (await cluster.ask(1, rest, 'ListTasks', {})).result).toMatchObject({ totalSize: 2 });
+    await expect
+      .poll(async () => (await cluster.ask(1, rest, 'ListTasks', {})).result, { timeout: 10_000 })
+      .toMatchObject({ totalSize: 2 });
     const closing = cluster[Symbol.asyncDispose]();
     expect((await short).status.state).toBe('TASK_STATE_COMPLETED');
     const left: Event[] = [];

@@ -49,7 +49,7 @@ describe.each(sources)('a turn and a bad store, on $name', ({ make }) => {
     const id = await stage.send('x');
     await stage.reached(id, 'TASK_STATE_COMPLETED');
     const turn = await done.promise;
-    await stage.replica().runner.drained(AbortSignal.timeout(5_000));
+    await stage.replica().runner.drained(AbortSignal.timeout(15_000));
     expect(turn.signal.aborted).toBe(false);
     expect(await stage.gist(id)).toEqual(['said:x', 'WORKING', '1#result:said.', 'COMPLETED']);
   });
@@ -75,7 +75,7 @@ describe.each(sources)('a turn and a bad store, on $name', ({ make }) => {
       if (verb === 'tick') await words.promise; // so that the writer learns of it first
     };
     expect(await words.promise).toBe('no error: undefined');
-    await runner.drained(AbortSignal.timeout(5_000));
+    await runner.drained(AbortSignal.timeout(15_000));
     expect(await stage.gist(id)).toEqual(['said:x', 'WORKING', 'WORKING:said', 'CANCELED']);
   });
 
@@ -238,7 +238,7 @@ describe.each(sources)('a turn and a bad store, on $name', ({ make }) => {
     const id = await stage.send('x');
     await begun.promise;
     await stage.cancel(id);
-    await stage.replica().runner.drained(AbortSignal.timeout(5_000));
+    await stage.replica().runner.drained(AbortSignal.timeout(15_000));
     await stage.pass(5);
     process.off('unhandledRejection', note);
     expect(unhandled).toEqual([]);

@@ -65,7 +65,7 @@ describe.each(sources)('cancel, on $name', ({ make }) => {
       const id = await stage.send('x');
       await stage.until(() => counts.length > from + round * 7, 'it is under way');
       const result = await stage.cancel(id, 1);
-      await stage.replica(0).runner.drained(AbortSignal.timeout(5_000));
+      await stage.replica(0).runner.drained(AbortSignal.timeout(15_000));
       const gist = await stage.gist(id);
       expect(gist.at(-1)).toBe(result.kind === 'canceled' ? 'CANCELED' : 'COMPLETED');
       const chunks = textOf((await stage.task(id)).artifacts?.[0]?.parts ?? []);
@@ -79,7 +79,7 @@ describe.each(sources)('cancel, on $name', ({ make }) => {
       const id = await stage.send('x');
       if (round % 3 > 0) await new Promise((resolve) => setTimeout(resolve, round % 3));
       const result = await stage.cancel(id, 1);
-      await stage.replica(0).runner.drained(AbortSignal.timeout(5_000));
+      await stage.replica(0).runner.drained(AbortSignal.timeout(15_000));
       expect(await stage.state(id)).toBe(result.kind === 'canceled' ? 'TASK_STATE_CANCELED' : 'TASK_STATE_COMPLETED');
     }
   });

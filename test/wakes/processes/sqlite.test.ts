@@ -172,7 +172,7 @@ describe('the doorbell between processes', () => {
     expect(warnings).toHaveLength(1);
     const other = await writer(path);
     await other.store.accept(acceptAsk('t'));
-    await expect.poll(() => heard, { timeout: 5_000 }).toContainEqual({ kind: 'grew', taskId: 't', seq: 2 });
+    await expect.poll(() => heard, { timeout: 15_000 }).toContainEqual({ kind: 'grew', taskId: 't', seq: 2 });
     for (const one of [{ store, wake }, other]) {
       await one.wake.stop();
       await one.store.stop();
