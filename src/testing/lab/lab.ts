@@ -204,7 +204,8 @@ class SeededLab implements Lab {
       callers: this.#ownsIdentity ? CALLERS.slice(0, 1) : CALLERS,
       places: this.#places,
       resume: (taskId, place) => this.#resume(taskId, place),
-      onStranger: (observer, taskId, what) => this.#found.push({ promise: 'P10', taskId, says: `${observer} asked for a stranger's task: ${what}` }),
+      onStranger: (observer, taskId, what) =>
+        this.#found.push({ promise: 'P10', taskId, says: `${observer} asked for a stranger's task: ${what}` }),
       signal: this.#home.signal,
     });
     this.#storm = new Storm({
@@ -238,7 +239,9 @@ class SeededLab implements Lab {
 
   async open(): Promise<void> {
     for (let place = 0; place < this.#places; place++) await this.restart(place);
-    const first = await this.during(connect({ fetch: this.#network.fetchFor('lab', 0) }, { clock: this.clock, random: this.#chance.fork('card') }));
+    const first = await this.during(
+      connect({ fetch: this.#network.fetchFor('lab', 0) }, { clock: this.clock, random: this.#chance.fork('card') }),
+    );
     this.#card = first.card;
     for (let place = 0; place < this.#places; place++) this.clients.push(await this.client({ place }));
   }
@@ -421,7 +424,14 @@ class SeededLab implements Lab {
 
 const PROMPT_MS = 250;
 const STEP_MS = 50;
-const strangeCodes: ReadonlySet<string> = new Set(['INTERNAL', 'INVALID_PARAMS', 'INVALID_REQUEST', 'PARSE_ERROR', 'METHOD_NOT_FOUND', 'INVALID_AGENT_RESPONSE']);
+const strangeCodes: ReadonlySet<string> = new Set([
+  'INTERNAL',
+  'INVALID_PARAMS',
+  'INVALID_REQUEST',
+  'PARSE_ERROR',
+  'METHOD_NOT_FOUND',
+  'INVALID_AGENT_RESPONSE',
+]);
 
 /** The options that say when things happen. */
 function timesOf(options: AgentOptions): Pick<AgentOptions, 'leaseMs' | 'tickMs' | 'pollMs'> {

@@ -1,8 +1,8 @@
 // The agent that the lab torments: it does what a message says, a word at a time, and remembers which of its verbs told it that they are on
 // the log.
-import { textOf } from 'chorus-a2a/client';
-import type { AgentOptions, Clock, Outcome, Random, Turn } from 'chorus-a2a';
-import type { Chance, LabCheck, LabParts, StoredTask } from 'chorus-a2a/testing';
+import { textOf } from '../../src/protocol/parts.ts';
+import type { AgentOptions, Clock, Outcome, Random, Turn } from '../../src/index.ts';
+import type { Chance, LabCheck, LabParts, StoredTask } from '../../src/testing.ts';
 
 /** What is the same for all replicas of one run. */
 export interface LabSubject {
@@ -148,8 +148,13 @@ async function* deltas({ clock, random, turn }: Scene, count: number): AsyncGene
 function pause(clock: Clock, ms: number, signal?: AbortSignal): Promise<void> {
   if (signal?.aborted) return Promise.resolve();
   return new Promise((resolve) => {
-    const timer = clock.after(ms, () => resolve());
-    signal?.addEventListener('abort', () => (timer.cancel(), resolve()), { once: true });
+    const done = (): void => {
+      timer.cancel();
+      signal?.removeEventListener('abort', done);
+      resolve();
+    };
+    const timer = clock.after(ms, done);
+    signal?.addEventListener('abort', done, { once: true });
   });
 }
 
