@@ -7,6 +7,8 @@ export interface HuntOptions {
   /** Of a random choice: the same seed chooses the same faults. */
   readonly seed: number | undefined;
   readonly jobs: number;
+  /** Only catchers of this kind are asked, about the faults that have some. */
+  readonly by: CatcherKind | undefined;
   readonly isWriting: boolean;
 }
 
@@ -24,13 +26,10 @@ export function readOptions(args: readonly string[], mutations: readonly Mutatio
   if (by !== undefined && kind === undefined) throw new UsageError(`--by ${by}: one of ${KINDS.join(', ')} was expected.`);
   const asked = kind === undefined ? mutations : mutations.flatMap((mutation) => askedBy(mutation, kind));
   const named = only.length === 0 ? asked : only.map((name) => byName(asked, name));
-  if (sample === undefined) {
-    if (write && (by !== undefined || only.length > 0)) throw new UsageError('--write needs all faults: leave --only and --by out.');
-    return { chosen: named, seed: undefined, jobs, isWriting: write };
-  }
-  if (write) throw new UsageError('--write needs all faults: leave --sample out.');
+  if (write && (sample !== undefined || only.length > 0)) throw new UsageError('--write needs all faults: leave --sample and --only out.');
+  if (sample === undefined) return { chosen: named, seed: undefined, jobs, by: kind, isWriting: write };
   const drawn = seed ?? Math.floor(performance.timeOrigin + performance.now()) % 1_000_000;
-  return { chosen: shuffled(named, drawn).slice(0, sample), seed: drawn, jobs, isWriting: false };
+  return { chosen: shuffled(named, drawn).slice(0, sample), seed: drawn, jobs, by: kind, isWriting: false };
 }
 
 function flagsOf(args: readonly string[]) {

@@ -1,10 +1,21 @@
 import type { Catch } from './hunt.ts';
-import type { Mutation } from './mutation.ts';
+import type { CatcherKind, Mutation } from './mutation.ts';
 import { commandOf } from './verdict.ts';
 
-/** The document and the chapter of it that this proof writes. */
+/** The document that this proof writes its chapters into. */
 export const DOCUMENT = 'docs/proof.md';
-export const HEADING = '## Planted faults';
+
+/** The chapter of a whole run, or of one that asked catchers of one kind alone. */
+export function headingOf(by: CatcherKind | undefined): string {
+  return by === undefined ? '## Planted faults' : `### Found by ${names[by]} alone`;
+}
+
+const names: Readonly<Record<CatcherKind, string>> = {
+  suite: 'the suites',
+  model: 'the model',
+  lab: 'the lab',
+  chaos: 'real processes',
+};
 
 /** How a fault is told, with what noticed it and how long that took. */
 export function lineOf({ mutation, caught, notes }: Catch): string {
@@ -13,41 +24,58 @@ export function lineOf({ mutation, caught, notes }: Catch): string {
 }
 
 /** The chapter: every fault, what it takes away, and what caught it. */
-export function chapterOf(catches: readonly Catch[]): string {
-  const slowest = Math.max(...catches.map(({ caught }) => caught?.ms ?? 0));
-  const byProgram = catches.filter(({ mutation }) => mutation.caughtBy.some(({ kind }) => kind === 'chaos')).length;
-  return `${HEADING}
+export function chapterOf(catches: readonly Catch[], by: CatcherKind | undefined): string {
+  const rows = catches.map(({ mutation, caught }) => {
+    const cells = [`\`${mutation.name}\``, mutation.does, breaksOf(mutation), caught === undefined ? 'nothing' : commandCell(caught)];
+    return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
+  });
+  const head = '| fault | what it does | breaks | caught by |\n| --- | --- | --- | --- |';
+  return `${headingOf(by)}\n\n${by === undefined ? introduction(catches) : aloneIntroduction(catches, by)}\n\n${head}\n${rows.join('\n')}\n`;
+}
 
-Machinery that finds nothing may be blind. So ${catches.length} faults are planted, one at a time, in a copy of the sources; each takes one rule
+function introduction(catches: readonly Catch[]): string {
+  const slowest = Math.max(...catches.map(({ caught }) => caught?.ms ?? 0));
+  return `Machinery that finds nothing may be blind. So ${catches.length} faults are planted, one at a time, in a copy of the sources; each takes one rule
 of the core away, and each has to be noticed by a test that passes without it. \`npm run proof:mutants\` does it anew and ends with 0 only
 if all were caught, each by one command in less than a minute (the slowest here took ${seconds(slowest)}); \`-- --sample K\` plants K of them at random,
-\`-- --only NAME\` one, and \`-- --by chaos\` asks the processes under faults alone about the ${byProgram} that they have to find by themselves (\`--by lab\` and
-\`--by model\` likewise). What does not compile is no fault, and a test that does not run catches nothing. This chapter is written by \`-- --write\`.
-
-| fault | what it does | breaks | caught by |
-| --- | --- | --- | --- |
-${catches.map(rowOf).join('\n')}
-`;
+\`-- --only NAME\` one, and \`-- --by lab\` (\`model\`, \`chaos\`) asks only that machinery about those that it has to find by itself. What does not
+compile is no fault, and a test that does not run catches nothing. \`-- --write\` writes these chapters.`;
 }
 
-/** The document with this chapter in the place of the one before it, or at its end. */
+function aloneIntroduction(catches: readonly Catch[], by: CatcherKind): string {
+  const slowest = Math.max(...catches.map(({ caught }) => caught?.ms ?? 0));
+  return `\`npm run proof:mutants -- --by ${by}\`: ${catches.length} of them, with no other test in between; the slowest took ${seconds(slowest)}.`;
+}
+
+/** The document with this chapter in the place of the one before it; a new one stands at the end of the planted faults. */
 export function withChapter(document: string, chapter: string): string {
-  const from = document.indexOf(`${HEADING}\n`);
-  if (from < 0) return `${document.trimEnd()}\n\n${chapter}`;
-  const next = document.indexOf('\n## ', from);
-  return `${document.slice(0, from)}${chapter}${next < 0 ? '' : document.slice(next)}`;
+  const heading = chapter.slice(0, chapter.indexOf('\n'));
+  const [from, to] = placeOf(document, heading) ?? placeOf(document, headingOf(undefined), '\n## ') ?? [document.length, document.length];
+  const isNew = !document.startsWith(`${heading}\n`, from);
+  const before = document.slice(0, isNew ? to : from).trimEnd();
+  const after = document.slice(to).trimStart();
+  return `${before}\n\n${chapter}${after === '' ? '' : `\n${after}`}`;
 }
 
-function rowOf({ mutation, caught }: Catch): string {
-  return `| ${[`\`${mutation.name}\``, mutation.does, breaksOf(mutation), caught === undefined ? 'nothing' : commandCell(caught)].join(' | ')} |`;
+/** The text of a chapter, without those below it; undefined if there is none. */
+export function chapterIn(document: string, heading: string): string | undefined {
+  const place = placeOf(document, heading);
+  return place && document.slice(...place);
+}
+
+function placeOf(document: string, heading: string, end = '\n##'): readonly [from: number, to: number] | undefined {
+  const from = `\n${document}`.indexOf(`\n${heading}\n`);
+  if (from < 0) return undefined;
+  const to = document.indexOf(end, from + heading.length);
+  return [from, to < 0 ? document.length : to];
 }
 
 /** Promises by their number, ⚖ rules by their name. */
 const breaksOf = ({ breaks }: Mutation): string => breaks.map((id) => (/^P\d+$/.test(id) ? id : `⚖ ${id}`)).join(', ');
 
 function commandCell({ by, test }: NonNullable<Catch['caught']>): string {
-  const also = by.kind === 'suite' || by.kind === 'model' ? `: ${test}` : '';
-  return `\`${by.kind === 'suite' || by.kind === 'model' ? by.file : commandOf(by)}\`${also}`.replaceAll('|', '\\|');
+  const isSuite = by.kind === 'suite' || by.kind === 'model';
+  return `\`${isSuite ? by.file : commandOf(by)}\`: ${test}`;
 }
 
 const seconds = (ms: number): string => `${(ms / 1_000).toFixed(1)} s`;

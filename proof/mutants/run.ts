@@ -23,7 +23,7 @@ try {
   process.exitCode = 2;
 }
 
-async function prove({ chosen, seed, jobs, isWriting }: HuntOptions): Promise<number> {
+async function prove({ chosen, seed, jobs, by, isWriting }: HuntOptions): Promise<number> {
   if (seed !== undefined) console.log(`seed ${seed}: ${chosen.map(({ name }) => name).join(', ')}`);
   const trees = Array.from({ length: Math.min(jobs, chosen.length) }, () => new Tree(root));
   const remove = (): void => trees.forEach((tree) => tree[Symbol.dispose]());
@@ -31,7 +31,7 @@ async function prove({ chosen, seed, jobs, isWriting }: HuntOptions): Promise<nu
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
   const catches = await huntAll(chosen, trees);
   const survived = catches.filter(({ caught }) => caught === undefined);
-  if (isWriting && survived.length === 0) write(catches);
+  if (isWriting && survived.length === 0) write(chapterOf(catches, by));
   leaveTally(catches);
   if (survived.length > 0) console.log(`\n${survived.map(lineOf).join('\n')}`);
   console.log(`${catches.length} mutants, ${catches.length - survived.length} caught, ${survived.length} survived`);
@@ -67,9 +67,9 @@ function leaveTally(catches: readonly Catch[]): void {
   writeFileSync(out, JSON.stringify(tally));
 }
 
-function write(catches: readonly Catch[]): void {
+function write(chapter: string): void {
   const path = join(root, DOCUMENT);
   const document = existsSync(path) ? readFileSync(path, 'utf8') : '# Proof\n';
-  writeFileSync(path, withChapter(document, chapterOf(catches)));
+  writeFileSync(path, withChapter(document, chapter));
   console.log(`${DOCUMENT} is written`);
 }

@@ -1,11 +1,12 @@
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Mutation } from './mutation.ts';
 import { plant } from './mutation.ts';
 
 /** What a run of the proofs needs of the repository. */
-const COPIED = ['src', 'test', 'proof', 'examples', 'scripts', 'package.json', 'tsconfig.json', 'vitest.config.ts'];
+const isNeeded = (name: string): boolean =>
+  ['src', 'test', 'proof', 'examples', 'scripts', 'package.json', 'vitest.config.ts'].includes(name) || /^tsconfig.*\.json$/.test(name);
 
 /** A copy of the repository in a folder of its own: faults are planted there and never in the tree that people work in. */
 export class Tree implements Disposable {
@@ -13,7 +14,7 @@ export class Tree implements Disposable {
 
   constructor(root: string) {
     this.path = mkdtempSync(join(tmpdir(), 'chorus-mutants-'));
-    for (const name of COPIED) if (existsSync(join(root, name))) cpSync(join(root, name), join(this.path, name), { recursive: true });
+    for (const name of readdirSync(root).filter(isNeeded)) cpSync(join(root, name), join(this.path, name), { recursive: true });
     linkPackages(join(root, 'node_modules'), join(this.path, 'node_modules'));
   }
 

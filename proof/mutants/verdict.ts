@@ -16,6 +16,9 @@ const CATCH_MS_MAX = 60_000;
 /** Chaos needs its time; it is asked beside a suite that is quicker, never alone. */
 const CHAOS_MS_MAX = 240_000;
 
+/** How much is told of what a program found. */
+const SAID_LENGTH_MAX = 200;
+
 /** Asks a catcher about a tree. */
 export function ask(catcher: Catcher, tree: string): Promise<Verdict> {
   return catcher.kind === 'suite' || catcher.kind === 'model'
@@ -86,8 +89,9 @@ function readReport(file: string): Report | undefined {
 async function askProgram({ file, args = [] }: Catcher, tree: string, msMax: number): Promise<Verdict> {
   const ended = await runNode(['--import', 'tsx', file, ...args], { cwd: tree, msMax });
   const lines = ended.output.split('\n');
-  const found = lines.findLast((line) => /\b[1-9]\d* violations?\b/.test(line));
-  if (ended.code === 1 && found !== undefined) return { kind: 'failed', by: found.trim().slice(0, 200) };
+  const count = lines.findLast((line) => /\b[1-9]\d* violations?\b/.test(line));
+  const first = lines.find((line) => /^(?:violation of|\s+P\d+ )/.test(line));
+  if (ended.code === 1 && count !== undefined) return { kind: 'failed', by: (first ?? count).trim().slice(0, SAID_LENGTH_MAX) };
   const isWhole = ended.code === 0 || (ended.code === 1 && lines.some((line) => /\b(?:0|no) violations?\b/.test(line)));
   return isWhole ? { kind: 'passed' } : broke(ended, msMax);
 }

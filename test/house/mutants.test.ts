@@ -1,9 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { countOf, guardedRules, promiseIds } from '../../proof/mutants/mutation.ts';
+import { countOf, guardedRules, plant, promiseIds } from '../../proof/mutants/mutation.ts';
 import { mutations } from '../../proof/mutants/mutations.ts';
-import { DOCUMENT } from '../../proof/mutants/report.ts';
+import { chapterIn, DOCUMENT, headingOf, withChapter } from '../../proof/mutants/report.ts';
 import { readSources, root } from './sources.ts';
 
 // `npm run proof:mutants` plants them; here is only seen to it that it still can
@@ -39,7 +39,27 @@ describe('the planted faults', () => {
   });
 
   test(`are all told in ${DOCUMENT}, and no others`, () => {
-    const told = [...textOf(DOCUMENT).matchAll(/^\| `([a-z0-9-]+)` +\|/gm)].map((match) => match[1] ?? '');
+    const told = [...(chapterIn(textOf(DOCUMENT), headingOf(undefined)) ?? '').matchAll(/^\| `([a-z0-9-]+)` +\|/gm)].map(
+      (match) => match[1] ?? '',
+    );
     expect(told.toSorted()).toEqual(mutations.map(({ name }) => name).toSorted());
+  });
+
+  test('are refused when the source has moved away from them', () => {
+    const [mutation] = mutations;
+    if (mutation === undefined) return expect.unreachable('there are mutations');
+    expect(plant(mutation, `a ${mutation.find} b`)).toBe(`a ${mutation.replace} b`);
+    for (const text of ['', `${mutation.find}${mutation.find}`]) expect(() => plant(mutation, text)).toThrow(mutation.name);
+  });
+
+  test('are written over the chapter before, and nothing else is', () => {
+    const [whole, below] = [headingOf(undefined), headingOf('chaos')];
+    const first = withChapter('# Proof\n\n## Other\n\nkept\n', `${whole}\n\none\n`);
+    expect(first).toBe(`# Proof\n\n## Other\n\nkept\n\n${whole}\n\none\n`);
+    const second = withChapter(`${first}\n## Last\n\nkept\n`, `${below}\n\ntwo\n`);
+    expect(second).toBe(`${first}\n${below}\n\ntwo\n\n## Last\n\nkept\n`);
+    expect(withChapter(second, `${whole}\n\nthree\n`)).toBe(second.replace('one', 'three'));
+    expect(withChapter(second, `${below}\n\nfour\n`)).toBe(second.replace('two', 'four'));
+    expect(chapterIn(second, whole)).not.toContain('two');
   });
 });
