@@ -1,6 +1,7 @@
 /** The agent's side: `createAgent`, and the words its code is written with. */
 export { createAgent, type Agent } from './agent/agent.ts';
 export { memory } from './agent/memory.ts';
+export type { MemoryOptions } from './agent/memory.ts';
 export type { AgentOptions } from './agent/options.ts';
 export type { Identify, IncomingRequest, WireLimits } from './bindings/exchange.ts';
 export type { Clock, Timer } from './ground/clock.ts';

@@ -66,6 +66,12 @@ export class MemoryTasks {
   /** Ended tasks by the end of their retention. */
   readonly #retained = new Heap<MemoryTask>(isDueBefore);
   #lastNo = 0;
+  #bytes = 0;
+
+  /** What all of it roughly costs. */
+  get bytes(): number {
+    return this.#bytes;
+  }
 
   get(id: string): MemoryTask | undefined {
     return this.#tasks.get(id);
@@ -104,6 +110,7 @@ export class MemoryTasks {
     const isMoved = known === undefined || known.row.statusAt !== row.statusAt;
     if (known !== undefined) this.#leave(known);
     if (known !== undefined && isMoved) this.#unlink(known);
+    this.#bytes += sizeOf(row) - (known === undefined ? 0 : sizeOf(known.row));
     task.row = row;
     for (const entry of entries) task.entries.push(entry);
     if (key !== undefined) task.addKey(key);
@@ -114,6 +121,7 @@ export class MemoryTasks {
   remove(task: MemoryTask): void {
     this.#leave(task);
     this.#unlink(task);
+    this.#bytes -= sizeOf(task.row);
     this.#tasks.delete(task.row.id);
     if (task.list.size === 0) this.#lists.delete(task.list.name);
   }
@@ -193,6 +201,14 @@ export class MemoryTasks {
     task.older = undefined;
     list.size -= 1;
   }
+}
+
+/** Bytes of a task and of an entry beside their bodies, as measured: small ones must not look free (P11). */
+const TASK_BYTES = 2_048;
+const ENTRY_BYTES = 256;
+
+function sizeOf({ seq, bytes }: TaskRow): number {
+  return TASK_BYTES + seq * ENTRY_BYTES + bytes;
 }
 
 function isDueBefore(one: MemoryTask, other: MemoryTask): boolean {

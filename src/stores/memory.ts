@@ -7,7 +7,7 @@ import type { ReplicaRow } from '../log/rules/living.ts';
 import { DEAD_KEPT_MS, declareDead, isDead, ownBeat } from '../log/rules/living.ts';
 import type { Decision } from '../log/rules/settle.ts';
 import { decideCancel, decideClaim, decideRelease, decideResume, decideSweep } from '../log/rules/settle.ts';
-import { BATCH_BYTES_MAX, BATCH_ENTRIES_MAX } from '../log/store.ts';
+import { BATCH_BYTES_MAX, BATCH_ENTRIES_MAX, StoreError } from '../log/store.ts';
 import type {
   AcceptAsk,
   AcceptResult,
@@ -39,11 +39,15 @@ import { MemoryTasks } from './memory-tasks.ts';
 export interface MemoryData {
   readonly tasks: MemoryTasks;
   readonly replicas: Map<string, ReplicaRow>;
+  readonly bytesMax: number;
 }
 
+/** Bytes of tasks that a memory source takes unless told otherwise: what a process of Node's usual size can carry beside its work. */
+export const MEMORY_BYTES_MAX: number = 1_024 * 1_048_576;
+
 /** The data of a new, empty memory source. */
-export function memoryData(): MemoryData {
-  return { tasks: new MemoryTasks(), replicas: new Map() };
+export function memoryData(bytesMax: number = MEMORY_BYTES_MAX): MemoryData {
+  return { tasks: new MemoryTasks(), replicas: new Map(), bytesMax };
 }
 
 /** A store over shared data in this process; every replica opens its own. */
@@ -58,11 +62,13 @@ export function openMemory(data: MemoryData, parts: Pick<StoreParts, 'clock'>): 
 class MemoryStore implements Store {
   readonly #tasks: MemoryTasks;
   readonly #replicas: Map<string, ReplicaRow>;
+  readonly #bytesMax: number;
   readonly #clock: Clock;
 
-  constructor({ tasks, replicas }: MemoryData, clock: Clock) {
+  constructor({ tasks, replicas, bytesMax }: MemoryData, clock: Clock) {
     this.#tasks = tasks;
     this.#replicas = replicas;
+    this.#bytesMax = bytesMax;
     this.#clock = clock;
   }
 
@@ -77,7 +83,10 @@ class MemoryStore implements Store {
   async accept(ask: AcceptAsk): Promise<AcceptResult> {
     const task = this.#tasks.get(ask.taskId);
     const { result, change } = decideAccept(task?.row, task?.keyRecord(ask.key), ask, this.#clock.wall());
-    if (change !== undefined) this.#tasks.write(change, { name: ask.key, record: change.key });
+    if (change !== undefined) {
+      this.#checkRoom(ask);
+      this.#tasks.write(change, { name: ask.key, record: change.key });
+    }
     return result;
   }
 
@@ -182,6 +191,12 @@ class MemoryStore implements Store {
     for (const { replica, diedAt } of this.#replicas.values())
       if (diedAt !== undefined && diedAt + DEAD_KEPT_MS <= now && !hasAny(this.#tasks.heldBy(replica))) this.#replicas.delete(replica);
     return expired.map(({ row }) => row.id);
+  }
+
+  /** As a disk that is full: nothing new is taken until a purge has made room. What runs may end, and tasks have limits of their own. */
+  #checkRoom({ body }: AcceptAsk): void {
+    if (this.#tasks.bytes + body.length <= this.#bytesMax) return;
+    throw new StoreError('unavailable', `The memory store is full (${this.#bytesMax} bytes): ended tasks make room when they are purged.`);
   }
 
   #carryOut<Result>({ result, change }: Decision<Result>): Result {
