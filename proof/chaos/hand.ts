@@ -149,23 +149,24 @@ export class Hand {
 
   /** Does something to a living replica that no other hand has taken; one is always left alone. */
   async #with(onLost: Policy['onLost'] | undefined, work: (index: number) => Promise<void>): Promise<void> {
-    const { taken } = this.#parts;
-    const index = await eventually('a replica to take', () => this.#choose(onLost), MOVED_MS_MAX);
-    taken.add(index);
+    const index = await eventually('a replica to take', () => this.#take(onLost), MOVED_MS_MAX);
     try {
       await work(index);
     } finally {
-      taken.delete(index);
+      this.#parts.taken.delete(index);
     }
   }
 
-  #choose(onLost: Policy['onLost'] | undefined): number | undefined {
+  /** Chosen and taken at once: two hands that look at the same moment do not take the same one. */
+  #take(onLost: Policy['onLost'] | undefined): number | undefined {
     const { stage, policies, random, taken } = this.#parts;
     const { replicas } = stage.rig;
     const free = replicas.flatMap((replica, index) => (replica.isAlive && !replica.isStopped && !taken.has(index) ? [index] : []));
     if (free.length < 2) return undefined;
     const fitting = free.filter((index) => policies.of(index)?.onLost === onLost);
-    return oneOf(random, fitting) ?? oneOf(random, free);
+    const index = oneOf(random, fitting) ?? oneOf(random, free);
+    if (index !== undefined) taken.add(index);
+    return index;
   }
 
   /** Two turns that the replica holds: one that speaks and one that is silent. */

@@ -131,6 +131,7 @@ class Run {
     const since = callerClock.monotonic();
     const isLast = this.#isTimeUp; // only what is missing brings a run here
     const isOver = (): boolean => {
+      if (this.#seen.length > 0) return true;
       if (isLast) return callerClock.monotonic() - since >= EPOCH_MS / 4;
       return !this.#plan.isCovering && (this.#isTimeUp || callerClock.monotonic() - since >= EPOCH_MS);
     };

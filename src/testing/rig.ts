@@ -62,6 +62,8 @@ export class Rig implements AsyncDisposable {
   /** Names of replicas that were stopped on purpose: their next tick is late and says nothing of the machine. */
   readonly #pardoned = new Set<string>();
 
+  #isOver = false;
+
   private constructor(folder: string, options: RigOptions) {
     this.folder = folder;
     this.#options = options;
@@ -150,6 +152,7 @@ export class Rig implements AsyncDisposable {
   async restart(index: number): Promise<ReplicaProcess> {
     assert(!this.replica(index).isAlive, 'rig: only a replica that has ended is started again');
     const replica = await this.#start(index);
+    if (this.#isOver) await replica.destroy(); // a run that broke off while it came up
     this.#replicas[index] = replica;
     this.#route();
     return replica;
@@ -163,10 +166,11 @@ export class Rig implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    this.#isOver = true;
     await this.lag.stop();
     await Promise.all(this.#replicas.map((replica) => replica.destroy()));
     await this.front.close();
-    await rm(this.folder, { recursive: true, force: true });
+    await rm(this.folder, { recursive: true, force: true, maxRetries: 5 });
   }
 
   #start(index: number): Promise<ReplicaProcess> {

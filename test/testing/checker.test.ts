@@ -58,6 +58,15 @@ describe('the checker', () => {
     );
   });
 
+  test('pardons a replica that leaves for streams it ends early, and not the one that takes its name', () => {
+    const early = observed(good, 2).toSpliced(3, 2); // cut off at 3, at T0
+    const leave = (until?: number): Fact => ({ ...base, replica: 'A', kind: 'leave', at: T0, ...(until === undefined ? {} : { until }) });
+    expect(check({ facts: [leave(), ...early] })).toEqual([]);
+    expect(check({ facts: [leave(T0 + 1), ...early] })).toEqual([]);
+    expect(check({ facts: [leave(T0), ...early] })).toEqual([expect.stringMatching(/^P1: o1 was told the end at 3/)]);
+    expect(check({ facts: [leave(T0), leave(T0 + 1), ...early] })).toEqual([]); // it left twice, as one and as the other
+  });
+
   // one broken history per line: what is broken, what must be found
   const broken: readonly (readonly [what: string, promise: PromiseId, says: RegExp, made: Made])[] = [
     ['a log with a hole', 'P1', /has seq 4/, { entries: without2(completed, 2) }],
