@@ -30,8 +30,11 @@ export function reasonOf(error: unknown): string {
   return cause instanceof Error ? cause.message : String(cause);
 }
 
-/** Statuses of something between the caller and the agent that could not reach it, or was asked too often. */
-const gatewayStatuses: ReadonlySet<number> = new Set([429, 502, 503, 504]);
+/**
+ * Statuses of something between the caller and the agent that could not reach it, or was asked too often. 408 too: whoever waits for the first
+ * request on a connection that was opened in advance gives up with it, and meets the request on its way.
+ */
+const gatewayStatuses: ReadonlySet<number> = new Set([408, 429, 502, 503, 504]);
 
 /** The error that an HTTP answer tells. Whatever a gateway writes into the body, its status says that another try may help. */
 export function errorOf(answer: RestAnswer): A2AError {

@@ -41,8 +41,9 @@ export function createOwnServer(
   const server = tls ? createTlsServer({ minVersion: 'TLSv1.2', handshakeTimeout: headersMs, ...tls, ...options }) : createServer(options);
   server.maxHeadersCount = HEADERS_MAX;
   server.on('clientError', (error: RequestError, socket: Socket) => {
-    // in the middle of an answer bytes of ours would be taken for a part of it
-    if (!socket.writable || error.code === 'ECONNRESET' || isAnswering(socket)) socket.destroy();
+    // in the middle of an answer bytes of ours would be taken for a part of it; and where nothing was asked yet (the `fetch` of Node opens a
+    // connection in advance in place of one that it cut) for the answer to the request that is on its way just now
+    if (!socket.writable || error.code === 'ECONNRESET' || isAnswering(socket) || socket.bytesRead === 0) socket.destroy();
     else refuse(error, socket);
   });
   return server;

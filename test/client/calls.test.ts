@@ -61,19 +61,20 @@ describe.each(bindings)('a call over %s', (binding) => {
       else if (tries === 3) sendError(asked, response, unavailable);
       else if (tries === 4) response.writeHead(503, { 'content-type': 'text/html', 'retry-after': '0' }).end('<h1>Bad Gateway</h1>');
       else if (tries === 5) response.writeHead(200, { 'content-type': 'application/json' }).end('{"jsonrpc":"2.0","id":"1","resu'); // cut, and yet closed well
+      else if (tries === 6) sendJson(response, { error: { code: 408, message: 'The request did not arrive in time.' } }, 408); // on a connection opened in advance
       else sendResult(asked, response, { task: done });
     });
     const client = await agent.connect(binding);
     expect(answerText(await client.send('Ada'))).toBe('Hello, Ada!');
     const keys = new Set(agent.asked.map(({ headers }) => headers['idempotency-key']));
     const messages = new Set(agent.asked.map(({ params }) => JSON.stringify(params)));
-    expect(agent.asked).toHaveLength(6);
+    expect(agent.asked).toHaveLength(7);
     expect([...keys]).toEqual([expect.stringMatching(/^[0-9a-f-]{36}$/)]);
     expect(messages.size).toBe(1);
     await client.send('Ada');
     await client.send('Ada', { key: 'mine' });
-    expect(agent.asked[6]?.headers['idempotency-key']).not.toBe([...keys][0]);
-    expect(agent.asked[7]?.headers['idempotency-key']).toBe('mine');
+    expect(agent.asked[7]?.headers['idempotency-key']).not.toBe([...keys][0]);
+    expect(agent.asked[8]?.headers['idempotency-key']).toBe('mine');
   });
 
   test('gives up after as many tries as it was told, with the last reason', async () => {

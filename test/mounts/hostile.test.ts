@@ -18,6 +18,13 @@ describe('who sends badly', () => {
     expect(slow.body).toMatchObject({ error: { code: 408, details: [{ domain: 'a2a-protocol.org' }] } });
   });
 
+  test('a connection on which nothing was asked is closed without a word: the next request on it would take that for its answer', async () => {
+    await using open = await onStage({ serve: { headersMs: 100, requestMs: 200 } });
+    await using idle = new RawSocket(open.url);
+    await idle.untilClosed();
+    expect(idle.received).toBe('');
+  });
+
   test.each(['/', '/rest/message:send'])('a body to %s that stops coming is answered, typed, and the connection ends', async (path) => {
     await using open = await onStage({ operations, serve: { bodyMs: 100 } });
     await using slow = new RawSocket(open.url);

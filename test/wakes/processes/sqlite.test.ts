@@ -110,7 +110,7 @@ describe('the doorbell between processes', () => {
       const before = await Promise.all(children.map(cost));
       await pause(2_000);
       const after = await Promise.all(children.map(cost));
-      used.push(Math.max(...after.map((now, index) => now - (before[index] ?? 0))));
+      used.push(Math.max(...after.map((micros, index) => micros - (before[index] ?? 0))));
     }
     expect(Math.min(...used), `µs in 2 s: ${used.join(', ')}`).toBeLessThan(20_000);
     await end(children);
