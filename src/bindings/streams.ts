@@ -1,4 +1,5 @@
-import type { Clock } from '../ground/clock.ts';
+import type { Clock, Timer } from '../ground/clock.ts';
+import { Deferred } from '../ground/deferred.ts';
 import type { StreamItem } from '../operations/call.ts';
 import type { StreamResponse } from '../protocol/types.ts';
 import { mediaTypes } from '../wire/headers.ts';
@@ -40,11 +41,14 @@ type Arrival =
   | { readonly kind: 'end' }
   | { readonly kind: 'error'; readonly thrown: unknown };
 
+type Printed = IteratorResult<string, undefined>;
+
 const finished: IteratorReturnResult<undefined> = { done: true, value: undefined };
+const heartbeat: Printed = { done: false, value: HEARTBEAT };
 
 /**
- * Written out and not as a generator, because a heartbeat has to go out while the next item is awaited, and because a stream that its reader
- * left is told so at once even then.
+ * Written out and not as a generator, because a heartbeat has to go out while the next item is awaited, because a stream that its reader
+ * left is told so at once even then, and because a quiet one shall cost little: a function that waits keeps all it has printed.
  */
 class PrintedStream implements AsyncIterator<string, undefined> {
   readonly #items: AsyncIterator<StreamItem>;
@@ -53,72 +57,81 @@ class PrintedStream implements AsyncIterator<string, undefined> {
   /** An item was asked for and has not been given out. */
   #isAsking = false;
   #arrival: Arrival | undefined;
-  /** Wakes the reader that waits in `next`. */
-  #wake: (() => void) | undefined;
+  /** The reader that waits in `next`. */
+  #reader: Deferred<Printed> | undefined;
+  #timer: Timer | undefined;
 
   constructor(items: AsyncIterator<StreamItem>, parts: StreamParts) {
     this.#items = items;
     this.#parts = parts;
   }
 
-  async next(): Promise<IteratorResult<string, undefined>> {
+  next(): Promise<Printed> {
     this.#parts.hold.release(); // the last one was taken
-    if (this.#isOver) return finished;
+    if (this.#isOver) return Promise.resolve(finished);
     if (!this.#isAsking) this.#ask();
-    if (!this.#arrival) await this.#arrivalOrHeartbeat();
-    // read anew: it changed while we waited
-    if (this.#hasEnded()) return finished;
-    const arrival = this.#arrival;
-    if (!arrival) return { done: false, value: HEARTBEAT };
-    this.#arrival = undefined;
-    this.#isAsking = false;
-    return this.#print(arrival);
+    if (this.#arrival) return Promise.resolve(this.#give(this.#arrival));
+    this.#reader = new Deferred();
+    this.#timer = this.#parts.clock.after(HEARTBEAT_MS, this.#beat);
+    return this.#reader.promise;
   }
 
   async return(): Promise<IteratorReturnResult<undefined>> {
     if (this.#isOver) return finished;
     this.#end();
-    this.#wake?.();
+    this.#takeReader()?.resolve(finished);
     await this.#items.return?.();
     return finished;
   }
 
-  #hasEnded(): boolean {
-    return this.#isOver;
-  }
-
   #ask(): void {
     this.#isAsking = true;
-    const arrive = (arrival: Arrival): void => {
+    this.#items.next().then(this.#onResult, this.#onError);
+  }
+
+  readonly #onResult = (result: IteratorResult<StreamItem, unknown>): void =>
+    this.#arrive(result.done === true ? { kind: 'end' } : { kind: 'item', item: result.value });
+
+  readonly #onError = (thrown: unknown): void => this.#arrive({ kind: 'error', thrown });
+
+  readonly #beat = (): void => this.#takeReader()?.resolve(heartbeat);
+
+  #arrive(arrival: Arrival): void {
+    const reader = this.#takeReader();
+    if (!reader) {
       this.#arrival = arrival;
-      this.#wake?.();
-    };
-    this.#items.next().then(
-      (result) => arrive(result.done === true ? { kind: 'end' } : { kind: 'item', item: result.value }),
-      (thrown: unknown) => arrive({ kind: 'error', thrown }),
-    );
+      return;
+    }
+    try {
+      reader.resolve(this.#give(arrival));
+    } catch (error) {
+      reader.reject(error);
+    }
   }
 
-  #arrivalOrHeartbeat(): Promise<void> {
-    return new Promise((resolve) => {
-      const settle = (): void => {
-        timer.cancel();
-        this.#wake = undefined;
-        resolve();
-      };
-      const timer = this.#parts.clock.after(HEARTBEAT_MS, settle);
-      this.#wake = settle;
-    });
+  /** Whoever takes the reader answers it: once, and no heartbeat is due any more. */
+  #takeReader(): Deferred<Printed> | undefined {
+    const reader = this.#reader;
+    this.#reader = undefined;
+    this.#timer?.cancel();
+    this.#timer = undefined;
+    return reader;
   }
 
-  #print(arrival: Arrival): IteratorResult<string, undefined> {
+  #give(arrival: Arrival): Printed {
+    this.#arrival = undefined;
+    this.#isAsking = false;
+    return this.#print(arrival);
+  }
+
+  #print(arrival: Arrival): Printed {
     const { printer } = this.#parts;
     if (arrival.kind === 'item') return this.#printItem(arrival.item);
     this.#end();
     return arrival.kind === 'end' ? finished : { done: false, value: printEvent(printer.error(arrival.thrown)) };
   }
 
-  #printItem({ item, seq }: StreamItem): IteratorResult<string, undefined> {
+  #printItem({ item, seq }: StreamItem): Printed {
     const { printer, hold } = this.#parts;
     const value = printEvent(printer.item(jsonOf(item)), seq);
     try {

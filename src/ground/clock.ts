@@ -20,12 +20,26 @@ export const systemClock: Clock = {
   monotonic: () => performance.now(),
   wall: () => Date.now(),
   after(ms, task) {
-    const timer: unknown = setTimeout(task, ms);
+    const timer = setTimeout(task, ms);
+    const given: unknown = timer;
     // Node's timers are objects with unref; elsewhere they are numbers and nothing has to be done
-    if (typeof timer === 'object' && timer !== null && 'unref' in timer && typeof timer.unref === 'function') timer.unref();
-    return { cancel: () => clearTimeout(timer as ReturnType<typeof setTimeout>) }; // it came from setTimeout two lines above
+    if (typeof given === 'object' && given !== null && 'unref' in given && typeof given.unref === 'function') given.unref();
+    return new Pending(timer);
   },
 };
+
+/** A class, because every quiet stream holds one: an object with a function of its own takes five times as much. */
+class Pending implements Timer {
+  readonly #timer: ReturnType<typeof setTimeout>;
+
+  constructor(timer: ReturnType<typeof setTimeout>) {
+    this.#timer = timer;
+  }
+
+  cancel(): void {
+    clearTimeout(this.#timer);
+  }
+}
 
 /**
  * The same, but a pending timer keeps the process alive. For a client: between two tries no socket does, and a program that waits for an
@@ -35,8 +49,7 @@ export const callerClock: Clock = {
   monotonic: systemClock.monotonic,
   wall: systemClock.wall,
   after(ms, task) {
-    const timer = setTimeout(task, ms);
-    return { cancel: () => clearTimeout(timer) };
+    return new Pending(setTimeout(task, ms));
   },
 };
 

@@ -114,8 +114,7 @@ function readAll(request: IncomingMessage, { clock, bodyMs, bytesMax, onBytes }:
     const settle = (error: unknown): void => {
       timer.cancel();
       request.off('data', onData).off('end', onEnd).off('error', onGone).off('close', onGone);
-      // what still comes is nobody's; an error without a listener would end the process
-      request.on('error', () => {});
+      request.on('error', ignore);
       if (error !== undefined) reject(error as Error); // of ours, or what `onBytes` threw
       else resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks));
     };
@@ -123,6 +122,12 @@ function readAll(request: IncomingMessage, { clock, bodyMs, bytesMax, onBytes }:
     if (request.readableEnded) onEnd();
   });
 }
+
+/**
+ * What still comes is nobody's; an error without a listener would end the process. Out here, because a function of `readAll` would keep the body
+ * for as long as the answer takes.
+ */
+const ignore = (): void => {};
 
 const tooSlow = (bodyMs: number): A2AError => unavailable(`The body did not arrive within ${bodyMs} ms; send it again.`);
 

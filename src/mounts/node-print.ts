@@ -21,19 +21,15 @@ const PIECE_LENGTH_MAX = 64 * 1024;
 
 /** Prints a reply to the socket; resolves when all is handed over or the caller is gone. Never rejects for what the caller does. */
 export async function print(reply: Reply, request: IncomingMessage, response: ServerResponse, options: PrintOptions): Promise<void> {
-  const { status, body = '' } = reply;
+  const { body = '' } = reply;
   if (response.destroyed || response.writableEnded) return drop(body);
   const isUnread = !request.complete;
-  const headers: string[] = []; // names and values in turn: as Node writes them, without an object in between
-  for (const [name, value] of Object.entries(reply.headers)) headers.push(name, value);
-  if (options.isLast || isUnread) headers.push('connection', 'close');
-  if (typeof body === 'string' && status !== 204 && status !== 304) headers.push('content-length', String(Buffer.byteLength(body)));
-  response.writeHead(status, headers);
+  writeHead(reply, response, options.isLast || isUnread);
   if (typeof body !== 'string') {
     response.flushHeaders(); // the caller learns at once that the stream is open
-    if (!(await writeAll(body, response, options))) return;
+    if (!(await new Pump(body, response, options).run())) return;
   } else if (body.length > PIECE_LENGTH_MAX) {
-    if (!(await writeAll(piecesOf(body), response, options))) return;
+    if (!(await new Pump(piecesOf(body), response, options).run())) return;
   } else if (!isUnread) {
     response.end(body); // headers and body in one system call
     return watchEnd(response, options);
@@ -41,6 +37,14 @@ export async function print(reply: Reply, request: IncomingMessage, response: Se
   if (isUnread) await readRest(request, options.clock);
   response.end();
   watchEnd(response, options);
+}
+
+function writeHead({ status, headers, body = '' }: Reply, response: ServerResponse, isLast: boolean): void {
+  const list: string[] = []; // names and values in turn: as Node writes them, without an object in between
+  for (const [name, value] of Object.entries(headers)) list.push(name, value);
+  if (isLast) list.push('connection', 'close');
+  if (typeof body === 'string' && status !== 204 && status !== 304) list.push('content-length', String(Buffer.byteLength(body)));
+  response.writeHead(status, list);
 }
 
 async function drop(body: string | AsyncIterable<string>): Promise<void> {
@@ -58,16 +62,62 @@ async function* piecesOf(text: string): AsyncGenerator<string> {
   }
 }
 
-/** False when the socket closed first; the body is told so, by its `return`. */
-async function writeAll(body: AsyncIterable<string>, response: ServerResponse, options: PrintOptions): Promise<boolean> {
-  const out = new Joiner(response);
-  for await (const piece of body) {
-    if (response.destroyed) return false;
-    out.add(piece);
-    if (response.writableNeedDrain && !(await hasDrained(response, options))) return false;
+/**
+ * Writes the pieces of a body as they come. Written out and not as a loop in an async function: one that waits holds the last piece it has
+ * written, the whole task at the beginning of a stream, and thousands of quiet streams wait (P11).
+ */
+class Pump {
+  readonly #pieces: AsyncIterator<string>;
+  readonly #response: ServerResponse;
+  readonly #options: PrintOptions;
+  readonly #out: Joiner;
+  #resolve: (isWhole: boolean) => void = () => {};
+  #reject: (error: unknown) => void = () => {};
+
+  constructor(body: AsyncIterable<string>, response: ServerResponse, options: PrintOptions) {
+    this.#pieces = body[Symbol.asyncIterator]();
+    this.#response = response;
+    this.#options = options;
+    this.#out = new Joiner(response);
   }
-  out.flush();
-  return !response.destroyed;
+
+  /** False when the socket closed first; the body is told so, by its `return`. */
+  run(): Promise<boolean> {
+    return new Promise((resolve, reject) => {
+      this.#resolve = resolve;
+      this.#reject = reject;
+      this.#pull();
+    });
+  }
+
+  #pull(): void {
+    this.#pieces.next().then(this.#take, this.#reject);
+  }
+
+  readonly #take = ({ done, value }: IteratorResult<string, unknown>): void => {
+    try {
+      if (done === true) this.#finish();
+      else if (this.#response.destroyed) this.#leave();
+      else this.#write(value);
+    } catch (error) {
+      this.#reject(error);
+    }
+  };
+
+  #write(piece: string): void {
+    this.#out.add(piece);
+    if (!this.#response.writableNeedDrain) return this.#pull();
+    hasDrained(this.#response, this.#options).then((isOpen) => (isOpen ? this.#pull() : this.#leave()), this.#reject);
+  }
+
+  #finish(): void {
+    this.#out.flush();
+    this.#resolve(!this.#response.destroyed);
+  }
+
+  #leave(): void {
+    Promise.resolve(this.#pieces.return?.()).then(() => this.#resolve(false), this.#reject);
+  }
 }
 
 /** Pieces that are ready in the same turn of the event loop go out with one write: a fast stream costs a system call a batch, not an event. */

@@ -10,6 +10,9 @@ import { type SharedParts, scopeOf } from './parts.ts';
 /** LIST-04. */
 const PAGE_SIZE = { usual: 50, most: 100 };
 
+/** Bytes of the tasks on one page, as stored: a page of very long tasks has fewer of them (LIST-04), the first one always fits. */
+export const PAGE_BYTES_MAX: number = 64 * 1_048_576;
+
 /**
  * ListTasks: the caller's tasks, newest status first, by keyset (LIST-02, LIST-03). A task whose status changes while pages are read moves to
  * the front: it does not come again on a later page, and every task that did not change comes exactly once (AMB-11).
@@ -21,15 +24,24 @@ export async function listTasks(parts: SharedParts, call: Call, request: ListTas
   const after = request.pageToken ? { after: readPageToken(listing, request.pageToken) } : {};
   const ask: ListAsk = { ...listing, ...after, limit: pageSize + 1 }; // one more than shown tells whether there is a next page
   const { rows, total } = await parts.log.list(ask);
-  const shown = rows.slice(0, pageSize);
+  const shown = fitting(rows.slice(0, pageSize));
   const last = shown.at(-1);
   const tasks = request.includeArtifacts ? await wholeTasks(parts, shown) : await parts.log.foldWithoutArtifacts(shown);
   return {
     tasks: tasks.map((task) => withHistory(task, request.historyLength)),
-    nextPageToken: last !== undefined && rows.length > pageSize ? pageToken(listing, last) : '', // LIST-07, LIST-08
+    nextPageToken: last !== undefined && rows.length > shown.length ? pageToken(listing, last) : '', // LIST-07, LIST-08
     pageSize,
     totalSize: total,
   };
+}
+
+function fitting(rows: readonly TaskRow[]): readonly TaskRow[] {
+  let bytes = 0;
+  const end = rows.findIndex((row, index) => {
+    bytes += row.bytes;
+    return index > 0 && bytes > PAGE_BYTES_MAX;
+  });
+  return end < 0 ? rows : rows.slice(0, end);
 }
 
 function pageSizeOf({ pageSize = PAGE_SIZE.usual }: ListTasksRequest): number {

@@ -1,7 +1,7 @@
 import type { Signal } from '../ground/signal.ts';
 import { Stopper } from '../ground/signal.ts';
 import { unavailable } from '../protocol/errors.ts';
-import type { Call, StreamItem } from './call.ts';
+import type { Call } from './call.ts';
 
 /** Why a call stopped waiting: its caller left, this replica leaves, or the ceiling of blocking sends was reached. */
 export type StopReason = 'gone' | 'closing' | 'ceiling';
@@ -20,13 +20,15 @@ export class OpenCalls {
   /** Registers a call. While the replica shuts down it is UNAVAILABLE instead, before anything of it is stored. */
   open(call: Call): OpenCall {
     if (this.#isClosed) throw unavailable('This replica is shutting down. Try again: another one will answer.', 1_000);
-    const open = new OpenCall(call.signal, () => {
-      this.#open.delete(open);
-      if (this.#open.size === 0) for (const tell of this.#idle) tell();
-    });
+    const open = new OpenCall(call.signal, this);
     this.#open.add(open);
     if (call.signal.aborted) open.stop('gone');
     return open;
+  }
+
+  /** It is open no more. */
+  forget(open: OpenCall): void {
+    if (this.#open.delete(open) && this.#open.size === 0) for (const tell of this.#idle) tell();
   }
 
   /** Resolves when no call is open, or the signal fires. */
@@ -54,13 +56,13 @@ export class OpenCalls {
 export class OpenCall implements Disposable {
   readonly #stopper = new Stopper();
   readonly #caller: Signal;
-  readonly #forget: () => void;
+  readonly #owner: OpenCalls;
   readonly #leave = (): void => this.stop('gone');
   #reason: StopReason | undefined;
 
-  constructor(caller: Signal, forget: () => void) {
+  constructor(caller: Signal, owner: OpenCalls) {
     this.#caller = caller;
-    this.#forget = forget;
+    this.#owner = owner;
     caller.addEventListener('abort', this.#leave, { once: true });
   }
 
@@ -83,29 +85,6 @@ export class OpenCall implements Disposable {
 
   [Symbol.dispose](): void {
     this.#caller.removeEventListener('abort', this.#leave);
-    this.#forget();
-  }
-
-  /** Keeps the call open for as long as these items are read. */
-  carry(items: AsyncGenerator<StreamItem>): AsyncIterable<StreamItem> {
-    const iterator: AsyncIterator<StreamItem> = {
-      next: async () => {
-        if (this.#reason === 'gone') return { done: true, value: undefined };
-        try {
-          const result = await items.next();
-          if (result.done) this[Symbol.dispose]();
-          return result;
-        } catch (error) {
-          this[Symbol.dispose]();
-          throw error;
-        }
-      },
-      return: async () => {
-        this.stop('gone'); // a `next` may be waiting for the log: it must not hold up the one who leaves
-        await items.return(undefined);
-        return { done: true, value: undefined };
-      },
-    };
-    return { [Symbol.asyncIterator]: () => iterator };
+    this.#owner.forget(this);
   }
 }

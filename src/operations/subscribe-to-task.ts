@@ -1,15 +1,13 @@
-import type { Signal } from '../ground/signal.ts';
 import type { Scope } from '../log/entry.ts';
-import type { Cursor } from '../log/follow.ts';
 import type { TaskRow } from '../log/store.ts';
 import { taskNotFound, unsupportedOperation } from '../protocol/errors.ts';
 import { isTerminal } from '../protocol/states.ts';
-import type { SubscribeToTaskRequest, Task } from '../protocol/types.ts';
-import { toStreamItem } from './answers.ts';
+import type { SubscribeToTaskRequest } from '../protocol/types.ts';
 import type { Call, StreamItem } from './call.ts';
 import { checkStreaming } from './gate.ts';
 import { type SharedParts, scopeOf } from './parts.ts';
-import { watch } from './watch.ts';
+import type { StreamStart } from './stream-items.ts';
+import { everything, StreamItems } from './stream-items.ts';
 
 /**
  * SubscribeToTask: the task as it stands, then every entry above it, until the task has ended (SUB-05, SUB-06). With a valid Last-Event-ID
@@ -20,19 +18,11 @@ export async function subscribeToTask(parts: SharedParts, call: Call, request: S
   const open = parts.calls.open(call);
   try {
     const start = await startOf(parts, { taskId: request.id, scope: scopeOf(parts, call), cursor: cursorOf(call.lastEventId) });
-    return open.carry(taskItems(parts, start, open.signal));
+    return new StreamItems(parts, open, start);
   } catch (error) {
     open[Symbol.dispose]();
     throw error;
   }
-}
-
-/** Where a subscription begins. */
-interface Start {
-  readonly contextId: string;
-  readonly from: Cursor;
-  /** Absent for a continuation. */
-  readonly task?: Task;
 }
 
 interface Wish {
@@ -41,21 +31,22 @@ interface Wish {
   readonly cursor: number | undefined;
 }
 
-async function startOf({ log }: SharedParts, { taskId, scope, cursor }: Wish): Promise<Start> {
+async function startOf({ log }: SharedParts, { taskId, scope, cursor }: Wish): Promise<StreamStart> {
   if (cursor !== undefined) {
     const row = await log.row(taskId, scope);
     if (row === undefined) throw taskNotFound(taskId);
     // a cursor above the log is of no log of ours: as if none had come
     if (cursor <= row.seq) {
       if (cursor === row.seq) refuseEnded(row);
-      return { contextId: row.contextId, from: { taskId, after: cursor } };
+      return { log: { contextId: row.contextId, from: { taskId, after: cursor }, course: everything } };
     }
   }
   const snapshot = await log.read(taskId, scope);
   if (snapshot === undefined) throw taskNotFound(taskId);
   const { row, task } = snapshot;
   refuseEnded(row); // on the read that gave the snapshot and its seq, so there is no moment between them (AMB-02)
-  return { contextId: row.contextId, from: { taskId, after: row.seq }, task };
+  const { contextId, seq } = row;
+  return { first: { seq, item: { task } }, log: { contextId, from: { taskId, after: seq }, course: everything } };
 }
 
 /** SUB-03: there is nothing to follow. The client fetches the end with GetTask. */
@@ -66,14 +57,4 @@ function refuseEnded({ id, state }: TaskRow): void {
 /** Digits, small enough to be a number of ours; anything else is as no header. */
 function cursorOf(lastEventId: string | undefined): number | undefined {
   return lastEventId !== undefined && /^\d{1,15}$/.test(lastEventId) ? Number(lastEventId) : undefined;
-}
-
-async function* taskItems(parts: SharedParts, { contextId, from, task }: Start, signal: Signal): AsyncGenerator<StreamItem> {
-  if (task !== undefined) yield { seq: from.after, item: { task } };
-  for await (const entries of watch(parts, from, signal)) {
-    for (const entry of entries) {
-      const item = toStreamItem(entry, contextId);
-      if (item !== undefined) yield item;
-    }
-  }
 }

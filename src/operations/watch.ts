@@ -2,7 +2,7 @@ import type { Signal } from '../ground/signal.ts';
 import { backoffMs } from '../ground/backoff.ts';
 import { sleep } from '../ground/clock.ts';
 import type { Entry } from '../log/entry.ts';
-import type { Cursor, Follower } from '../log/follow.ts';
+import type { Cursor, Follower, FollowItem } from '../log/follow.ts';
 import { taskNotFound } from '../protocol/errors.ts';
 import type { OperationParts } from './parts.ts';
 import { isPassing } from './trouble.ts';
@@ -45,20 +45,9 @@ class Watcher implements AsyncIterableIterator<readonly Entry[], undefined> {
     return this;
   }
 
-  async next(): Promise<Watched> {
-    while (!this.#signal.aborted) {
-      try {
-        const { value: item } = await this.#follower.next();
-        if (!item) return finished;
-        if (item.kind === 'gone') throw taskNotFound(this.#taskId);
-        this.#failures = 0;
-        this.#after = item.entries.at(-1)?.seq ?? this.#after;
-        return { done: false, value: item.entries };
-      } catch (error) {
-        await this.#onTrouble(error);
-      }
-    }
-    return this.return();
+  /** No async function: while a stream is quiet, each of those that wait for it costs half a kilobyte. */
+  next(): Promise<Watched> {
+    return this.#signal.aborted ? this.return() : this.#follower.next().then(this.#onItem, this.#onTrouble);
   }
 
   async return(): Promise<Watched> {
@@ -66,8 +55,16 @@ class Watcher implements AsyncIterableIterator<readonly Entry[], undefined> {
     return finished;
   }
 
+  readonly #onItem = ({ value: item }: IteratorResult<FollowItem, undefined>): Watched => {
+    if (!item) return finished;
+    if (item.kind === 'gone') throw taskNotFound(this.#taskId);
+    this.#failures = 0;
+    this.#after = item.entries.at(-1)?.seq ?? this.#after;
+    return { done: false, value: item.entries };
+  };
+
   /** Throws what will not pass, or has not for too long; else a follower of the same cursor goes on after a while. */
-  async #onTrouble(error: unknown): Promise<void> {
+  readonly #onTrouble = async (error: unknown): Promise<Watched> => {
     const { log, clock, random } = this.#parts;
     if (!isPassing(error)) throw error;
     if (this.#failures === 0) this.#failingSince = clock.monotonic();
@@ -75,5 +72,6 @@ class Watcher implements AsyncIterableIterator<readonly Entry[], undefined> {
     await sleep(clock, backoffMs(READ_BACKOFF, this.#failures, random), this.#signal);
     this.#failures += 1;
     this.#follower = log.follow({ taskId: this.#taskId, after: this.#after }, this.#signal);
-  }
+    return this.next();
+  };
 }
