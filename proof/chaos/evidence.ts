@@ -1,8 +1,12 @@
+import { writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { Entry } from '../../src/log/entry.ts';
 import type { StoredTask } from '../../src/testing/checks/check.ts';
 import type { JudgedKill } from '../../src/testing/checks/settling.ts';
 import type { Fact } from '../../src/testing/facts.ts';
 import type { EffectLine } from '../../src/testing/rig.ts';
+import type { Complaint } from './complaint.ts';
 import type { Reached, RuleName } from './reached.ts';
 
 const takeovers = { fail: 'takeoverFail', retry: 'takeoverRetry', ask: 'takeoverAsk' } as const;
@@ -32,6 +36,30 @@ export function countTraces({ stored, kills, facts, effects }: Traces, reached: 
     'throughFront',
     facts.filter((fact) => fact.kind === 'send' && fact.observer.endsWith('the front') && fact.outcome.kind === 'task').length,
   );
+}
+
+/** Keeps all that was seen of the tasks that a promise was broken on, and the kills around; gives the file. */
+export async function keepEvidence(
+  { stored, kills, facts, effects }: Traces,
+  complaints: readonly Complaint[],
+  seed: number,
+): Promise<string> {
+  const taskIds = new Set(complaints.flatMap(({ taskId }) => taskId ?? []));
+  const isAbout = (value: unknown): boolean => {
+    const text = JSON.stringify(value);
+    return [...taskIds].some((taskId) => text.includes(taskId));
+  };
+  const kept = {
+    complaints,
+    kills,
+    leaves: facts.filter(({ kind }) => kind === 'leave'),
+    stored: [...stored].filter(([taskId]) => taskIds.has(taskId)),
+    facts: facts.filter((fact) => fact.kind !== 'kill' && isAbout(fact)),
+    effects: effects.filter(({ task }) => taskIds.has(task)),
+  };
+  const file = join(tmpdir(), `chorus-chaos-${seed}.json`);
+  await writeFile(file, JSON.stringify(kept, undefined, 1));
+  return file;
 }
 
 function* rulesIn(entries: readonly Entry[]): Generator<RuleName> {

@@ -24,7 +24,7 @@ export interface FullDiskParts {
   readonly disk?: SmallDisk['kind'];
 }
 
-const CHUNKS = 400;
+const CHUNKS = 200;
 const FULL_MS_MAX = 30_000;
 const REFUSED_MS_MAX = 10_000;
 

@@ -2,7 +2,8 @@ import { callerClock } from '../../src/ground/clock.ts';
 import type { Complaint } from './complaint.ts';
 import { seeded } from './chance.ts';
 import { Effects, startedOnce } from './effects.ts';
-import { countTraces } from './evidence.ts';
+import { countTraces, keepEvidence } from './evidence.ts';
+import type { Traces } from './evidence.ts';
 import { DRAIN_MS, Hand } from './hand.ts';
 import type { HandParts } from './hand.ts';
 import { Load } from './load.ts';
@@ -121,8 +122,14 @@ class Run {
     await load.end();
     const { verdict, stored } = await stage.judge({ readers: 2 });
     const effects = await this.#effects.news();
-    countTraces({ stored, kills: verdict.kills, facts: stage.history.facts, effects }, this.#reached);
-    this.#report.add(verdict, [...this.#seen.splice(0), ...startedOnce(effects)]);
+    const traces: Traces = { stored, kills: verdict.kills, facts: stage.history.facts, effects };
+    countTraces(traces, this.#reached);
+    const complaints = [...this.#seen.splice(0), ...startedOnce(effects)];
+    this.#report.add(verdict, complaints);
+    if (this.#report.violations.length > 0) {
+      const file = await keepEvidence(traces, [...verdict.violations, ...complaints], this.#options.seed);
+      tell(`what was seen of the tasks in question is in ${file}`);
+    }
     tell(this.#report.line(this.#elapsedMs / 1_000));
   }
 
