@@ -3,7 +3,7 @@ import type { TaskRow } from '../log/store.ts';
 import type { TaskLog } from '../log/task-log.ts';
 
 /** Turns one claim asks for: enough to fill an empty replica in a few calls, few enough that idle neighbours get some of a burst. */
-const CLAIM_MAX = 16;
+export const CLAIM_MAX = 16;
 
 /** What claiming needs. */
 export interface ClaimsParts {

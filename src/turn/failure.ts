@@ -22,7 +22,7 @@ export interface Failure {
 }
 
 /** Longest message of a failure, in UTF-16 units: an exception may quote a whole document. */
-const FAILURE_TEXT_MAX = 4_096;
+export const FAILURE_TEXT_MAX = 4_096;
 
 const sentences: Readonly<Record<EngineFailureCode, string>> = {
   INACTIVE: 'The agent did nothing for too long.',

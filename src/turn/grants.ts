@@ -1,7 +1,7 @@
 import type { ReleaseAsk, TaskRow } from '../log/store.ts';
 
 /** How many tasks a replica remembers to have started a run of, at least; it never remembers more than twice as many. */
-const REMEMBERED_MIN = 10_000;
+export const REMEMBERED_MIN = 10_000;
 
 interface Grant {
   readonly fence: number;
@@ -18,6 +18,11 @@ interface Grant {
 export class Grants {
   #young = new Map<string, Grant>();
   #old = new Map<string, Grant>();
+
+  /** How many are remembered. */
+  get size(): number {
+    return this.#young.size + this.#old.size;
+  }
 
   /** True once for each grant: the caller starts it. */
   take({ id, fence }: Pick<TaskRow, 'id' | 'fence'>): boolean {

@@ -98,8 +98,8 @@ export class Speech {
   /** One piece of an artifact. */
   artifact(artifact: Artifact, options: PieceOptions = {}): Promise<void> {
     const entry = artifactEntry(artifact, options);
-    this.#opened ??= new Set();
-    this.#opened.add(artifact.artifactId);
+    // code that goes on after its end is refused, and must not fill the memory with what it names (P11)
+    if (!this.#writer.isClosed) (this.#opened ??= new Set()).add(artifact.artifactId);
     return this.#writer.say([...this.#thaw(), entry]);
   }
 

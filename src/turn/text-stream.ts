@@ -18,7 +18,7 @@ export type Chunks = AsyncIterable<string | Part> | Iterable<string | Part>;
 const HOLD_MS = 20;
 
 /** Text that may wait for a commit, in UTF-16 units; then the source waits too. */
-const HELD_TEXT_MAX = 65_536;
+export const HELD_TEXT_MAX = 65_536;
 
 /** What a stream needs of its turn. */
 export interface StreamParts {
@@ -49,6 +49,8 @@ export class TextStream {
   #half = '';
   #isDue = false;
   #hasOpened = false;
+  /** Whom to tell when the writer is free again. */
+  #onFree: (() => void) | undefined;
   #said: Promise<void> = Promise.resolve();
 
   constructor(parts: StreamParts, options: ArtifactOptions) {
@@ -101,7 +103,7 @@ export class TextStream {
 
   /** Waits for the source, the end of the hold, or a free place, whichever there is something to wait for. */
   #nextStep(next: Promise<IteratorResult<string | Part, unknown>> | undefined): Promise<Step> {
-    const { clock, signal, writer } = this.#parts;
+    const { clock, signal } = this.#parts;
     return new Promise<Step>((resolve, reject) => {
       let timer: Timer | undefined;
       const clear = (): void => {
@@ -123,8 +125,20 @@ export class TextStream {
         },
       );
       if (this.#held === undefined) return;
-      if (this.#isDue || !next) void writer.whenFree().then(() => settle({ kind: 'free' }));
+      if (this.#isDue || !next) this.#whenFree(() => settle({ kind: 'free' }));
       else timer = clock.after(HOLD_MS, () => settle({ kind: 'due' }));
+    });
+  }
+
+  /** One wait at a time: while the store is away pieces go on coming, and each would leave one more waiter (P11). */
+  #whenFree(tell: () => void): void {
+    const isWaiting = this.#onFree !== undefined;
+    this.#onFree = tell;
+    if (isWaiting) return;
+    void this.#parts.writer.whenFree().then(() => {
+      const onFree = this.#onFree;
+      this.#onFree = undefined;
+      onFree?.();
     });
   }
 

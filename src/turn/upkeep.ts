@@ -5,7 +5,7 @@ import type { TaskLog } from '../log/task-log.ts';
 import type { TurnSettings } from './options.ts';
 
 /** Tasks one sweep or purge takes: one short commit each, repeated until nothing is left. */
-const GROUP_MAX = 100;
+export const GROUP_MAX = 100;
 
 /** What keeping house needs. */
 export interface UpkeepParts {

@@ -16,7 +16,7 @@ import { turnIsOver } from './failure.ts';
 import { persist, STORE_BACKOFF } from './patience.ts';
 
 /** Batches of one turn that may be under way: a streaming turn does not wait for each commit, and no turn fills the store's queue alone. */
-const FLIGHTS_MAX = 4;
+export const FLIGHTS_MAX = 4;
 
 /** How a run's words ended, as the store knows it. */
 export type WriterEnd =
