@@ -75,7 +75,9 @@ export class Connection {
       before = event;
       if (isRepeat || event.data === '') continue;
       const item = question.readEvent(parseEvent(event.data));
-      if (isKnown(item)) yield { ...(event.id === undefined ? {} : { id: event.id }), item: readAnswer('StreamResponse', item) };
+      if (!isKnown(item)) continue;
+      const { length } = event.data;
+      yield { ...(event.id === undefined ? {} : { id: event.id }), item: readAnswer('StreamResponse', item), length };
     }
     if (response.status >= 400) throw errorOf({ status: response.status });
   }

@@ -15,6 +15,8 @@ export interface StreamItem {
   /** Where the stream stands: what to go on from after a cut. Absent from servers that name none. */
   readonly id?: string;
   readonly item: StreamResponse;
+  /** Characters it came in; absent for one that was asked for and did not come over a stream. */
+  readonly length?: number;
 }
 
 /** One request in a binding's form, and how what comes back is read. */

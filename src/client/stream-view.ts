@@ -16,10 +16,17 @@ export class StreamView {
   /** Text of the last snapshot while nothing came after it: servers that give one with each connection give the same one again. */
   #snapshot: string | undefined;
   #connections = 0;
+  /** Characters that the task was folded from. */
+  #length = 0;
+  readonly #lengthMax: number;
   #isOver = false;
 
   /** Of a send's stream, which ends with its turn, or of a subscription, which ends with its task. */
-  constructor(of: { readonly kind: 'send' } | { readonly kind: 'follow'; readonly taskId: string; readonly after?: string | undefined }) {
+  constructor(
+    of: { readonly kind: 'send' } | { readonly kind: 'follow'; readonly taskId: string; readonly after?: string | undefined },
+    lengthMax: number = Infinity,
+  ) {
+    this.#lengthMax = lengthMax;
     this.#isSend = of.kind === 'send';
     this.#taskId = of.kind === 'follow' ? of.taskId : undefined;
     this.#cursor = new StreamCursor(of.kind === 'follow' ? of.after : undefined);
@@ -63,9 +70,11 @@ export class StreamView {
   }
 
   /** Takes an item in; true if it is news. */
-  take({ id, item }: StreamItem): boolean {
+  take({ id, item, length = 0 }: StreamItem): boolean {
     if ('message' in item) return this.#takeMessage(item.message);
     this.#belongs(item);
+    if ('task' in item) this.#length = 0;
+    this.#grow(length);
     if ('task' in item) return this.#takeSnapshot(id, item);
     if (this.#cursor.hasSeen(id)) return false;
     this.#cursor.advance(id);
@@ -73,6 +82,12 @@ export class StreamView {
     this.#add(item);
     if ('statusUpdate' in item) this.#move(item.statusUpdate.status.state, true);
     return true;
+  }
+
+  /** An agent that talks for ever must not fill the memory of who listens (P11). */
+  #grow(by: number): void {
+    this.#length += by;
+    if (this.#length > this.#lengthMax) throw badAnswer(`The task has grown beyond ${this.#lengthMax} characters (answerBytesMax).`);
   }
 
   /** A direct answer to a send; on a task's stream there is no such thing (AMB-44). */

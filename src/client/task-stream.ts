@@ -62,7 +62,7 @@ export class ReconnectingStream implements TaskStream {
     this.#calls = calls;
     this.#canStream = canStream;
     this.#options = options;
-    this.#view = new StreamView(opening);
+    this.#view = new StreamView(opening, calls.settings.answerBytesMax);
   }
 
   get task(): Task | undefined {

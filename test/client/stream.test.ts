@@ -44,6 +44,30 @@ const textOfStream = (items: readonly StreamResponse[]): string =>
   items.map((item) => ('artifactUpdate' in item ? answerText({ ...taskIn(''), artifacts: [item.artifactUpdate.artifact] }) : '')).join('');
 
 describe.each(bindings)('a stream over %s', (binding) => {
+  test('of an agent that talks for ever ends with an error, not with a full memory (P11, case 84)', async () => {
+    await using agent = await FakeAgent.open((asked, response) => {
+      const pieces = Array.from({ length: 40 }, (_, index) => [chunkItem('x'.repeat(1_000), index > 0), index + 2] as const);
+      sendStream(asked, response, [[{ task: taskIn('TASK_STATE_WORKING') }, 1], ...pieces]);
+    });
+    const stream = (await agent.connect(binding, { answerBytesMax: 20_000 })).stream('greet');
+    await expect(stream.result()).rejects.toMatchObject({ code: 'INVALID_AGENT_RESPONSE' });
+    const { length } = stream.task ? answerText(stream.task) : '';
+    expect(length).toBeGreaterThan(10_000); // what fitted is there
+    expect(length).toBeLessThan(20_000);
+  });
+
+  test('may show the whole task as often as it likes: each replaces what was there', async () => {
+    const whole = taskIn('TASK_STATE_WORKING', { artifacts: [{ artifactId: 'out', parts: [{ text: 'x'.repeat(5_000) }] }] });
+    await using agent = await FakeAgent.open((asked, response) =>
+      sendStream(asked, response, [
+        ...Array.from({ length: 10 }, (_, index) => [{ task: whole }, index + 1] as const),
+        [statusItem('TASK_STATE_COMPLETED'), 11],
+      ]),
+    );
+    const stream = (await agent.connect(binding, { answerBytesMax: 20_000 })).stream('greet');
+    expect(await stream.result()).toMatchObject({ status: { state: 'TASK_STATE_COMPLETED' } });
+  });
+
   test('of a send gives items and a folded view: deltas once, a final task replaces (case 89)', async () => {
     await using agent = await FakeAgent.open((asked, response) => {
       sendStream(asked, response, [
@@ -283,12 +307,12 @@ describe('a stream over JSON-RPC', () => {
         let beats = 0;
         const timer = setInterval(() => {
           beats += 1;
-          if (beats < 100) response.write(':\n\n'); // a second of heartbeats
+          if (beats < 200) response.write(':\n\n'); // two seconds of heartbeats
           else response.end(eventText(asked, statusItem('TASK_STATE_COMPLETED'), 2), () => clearInterval(timer));
         }, 10);
       }
     });
-    const stream = (await agent.connect('JSONRPC', { idleTimeoutMs: 700 })).task(TASK_ID).follow();
+    const stream = (await agent.connect('JSONRPC', { idleTimeoutMs: 1_500 })).task(TASK_ID).follow(); // longer than this process is ever held up
     await stream.result();
     expect(stream.state).toBe('TASK_STATE_COMPLETED');
     expect(agent.asked.map(({ headers }) => headers['last-event-id'])).toEqual([undefined, undefined, '1']);
