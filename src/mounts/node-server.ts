@@ -19,16 +19,22 @@ const CHECK_MS = 1_000;
 const HEADER_BYTES_MAX = 16 * 1024;
 const HEADERS_MAX = 100;
 
-/** How long headers and whole requests may take to come. */
-export interface ServerTimes {
+/** Connections of a server of ours: as many streams and calls as an agent takes, and some that wait for their next request. */
+export const CONNECTIONS_MAX = 25_000;
+
+/** What strangers may hold of a server of ours. */
+export interface ServerLimits {
+  /** How long headers and whole requests may take to come. */
   readonly headersMs?: number;
   readonly requestMs?: number;
+  /** Connections beyond it are closed as they come: 25,000. */
+  readonly connectionsMax?: number;
 }
 
 /** A server of ours, with limits on what a stranger may hold of it. `isAnswering` tells whether an answer has begun on a socket. */
 export function createOwnServer(
   tls: TlsOptions | undefined,
-  { headersMs = HEADERS_MS, requestMs = REQUEST_MS }: ServerTimes,
+  { headersMs = HEADERS_MS, requestMs = REQUEST_MS, connectionsMax = CONNECTIONS_MAX }: ServerLimits,
   isAnswering: (socket: Socket) => boolean,
 ): Server {
   const options: ServerOptions = {
@@ -40,6 +46,7 @@ export function createOwnServer(
   };
   const server = tls ? createTlsServer({ minVersion: 'TLSv1.2', handshakeTimeout: headersMs, ...tls, ...options }) : createServer(options);
   server.maxHeadersCount = HEADERS_MAX;
+  server.maxConnections = connectionsMax;
   server.on('clientError', (error: RequestError, socket: Socket) => {
     // in the middle of an answer bytes of ours would be taken for a part of it; and where nothing was asked yet (the `fetch` of Node opens a
     // connection in advance in place of one that it cut) for the answer to the request that is on its way just now

@@ -8,13 +8,13 @@ import { sleep } from '../ground/clock.ts';
 import { isWildcard, listeningOrigin, splitTarget } from './node-address.ts';
 import type { NodeListenerOptions } from './node-listener.ts';
 import { createAnswer } from './node-listener.ts';
-import type { ServerTimes, TlsOptions } from './node-server.ts';
+import type { ServerLimits, TlsOptions } from './node-server.ts';
 import { createOwnServer, listen } from './node-server.ts';
 import { probe } from './probes.ts';
 import { holdProcess, onStopSignal } from './signals.ts';
 
 /** How an agent is served. */
-export interface ServeOptions extends NodeListenerOptions, ServerTimes {
+export interface ServeOptions extends NodeListenerOptions, ServerLimits {
   /** 0 (the default) takes a free one. */
   readonly port?: number;
   /** Address to listen on: `127.0.0.1` unless given, so nothing is open to a network by accident; `0.0.0.0` is all of the machine's. */

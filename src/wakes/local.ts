@@ -7,6 +7,9 @@ export interface LocalHub {
   open(): Wake;
 }
 
+/** Hints that may wait for one delivery; beyond that it is simpler to say that anything may have happened. */
+export const HINTS_MAX = 2_000;
+
 /** A new hub, on which nobody listens yet. */
 export function localHub(): LocalHub {
   const members = new Set<LocalWake>();
@@ -51,7 +54,8 @@ class LocalWake implements Wake {
 
   #receive(hints: readonly Hint[]): void {
     const isFirst = this.#waiting.length === 0;
-    this.#waiting.push(...hints);
+    if (this.#waiting.length + hints.length > HINTS_MAX) this.#waiting = [{ kind: 'any' }];
+    else this.#waiting.push(...hints);
     if (isFirst && hints.length > 0) void settled.then(() => this.#deliver());
   }
 

@@ -7,6 +7,37 @@ const json = { 'content-type': 'application/json' };
 const sendBody = JSON.stringify({ message: aMessage });
 const operations = { getTask: async () => aTask, sendMessage: async () => ({ task: aTask }) };
 
+test('connections beyond the limit are closed as they come; those that are there go on, and there is room again when one ends (P11)', async () => {
+  await using open = await onStage({ operations, serve: { connectionsMax: 2 } });
+  const first = new RawSocket(open.url);
+  await using second = new RawSocket(open.url);
+  for (const one of [first, second]) {
+    one.send(requestText('GET /rest/tasks/t'));
+    await one.until('task-1');
+  }
+  await using third = new RawSocket(open.url);
+  third.send(requestText('GET /rest/tasks/t'));
+  await third.untilClosed();
+  expect(third.received).toBe('');
+  second.send(requestText('GET /rest/tasks/t'));
+  await until(() => second.received.split('task-1').length === 3, 'the second is still served');
+  await first[Symbol.asyncDispose]();
+  await untilAsync(async () => (await statusOf(open.url)) === 200, 'there is room again');
+});
+
+/** Asks on a connection of its own; undefined if it was closed at once. */
+async function statusOf(url: string): Promise<number | undefined> {
+  await using one = new RawSocket(url);
+  one.send(requestText('GET /rest/tasks/t', { connection: 'close' }));
+  await one.untilClosed();
+  return one.received === '' ? undefined : one.status;
+}
+
+async function untilAsync(holds: () => Promise<boolean>, what: string, deadlineMs = 10_000): Promise<void> {
+  const deadline = performance.now() + deadlineMs;
+  while (!(await holds())) if (performance.now() > deadline) throw new Error(`waited in vain until ${what}`);
+}
+
 describe('who sends badly', () => {
   test('headers that come drop by drop are cut in time, typed, while others are served (headersTimeout)', async () => {
     await using open = await onStage({ serve: { headersMs: 200, requestMs: 400 } });

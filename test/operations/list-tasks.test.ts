@@ -1,6 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import type { A2AError } from '../../src/protocol/errors.ts';
 import type { ListTasksRequest, ListTasksResponse, Task } from '../../src/protocol/types.ts';
+import type { ListAsk } from '../../src/log/store.ts';
+import { listTasks, PAGE_BYTES_MAX } from '../../src/operations/list-tasks.ts';
+import type { SharedParts } from '../../src/operations/parts.ts';
 import type { Call } from '../../src/operations/call.ts';
 import { callOf, codeOf, kinds, sayAndGo, Stage, taskOf } from './stage.ts';
 
@@ -30,6 +33,26 @@ async function pages(stage: Stage, request: ListTasksRequest, call: Call = callO
     if (pageToken === '') return found;
   }
 }
+
+test('a page of very long tasks has fewer of them, at least one, and the next page goes on behind it (LIST-04, P11)', async () => {
+  const listed = [0.9, 0.2, 1.5, 0.1].map((share, index) => ({ id: `t${index}`, statusAt: 9 - index, bytes: share * PAGE_BYTES_MAX }));
+  const log = {
+    list: async ({ after, limit }: ListAsk) => {
+      const rows = listed.filter(({ statusAt }) => statusAt < (after?.statusAt ?? Infinity)).slice(0, limit);
+      return { rows, total: listed.length };
+    },
+    foldWithoutArtifacts: async (rows: readonly { readonly id: string }[]) => rows,
+  };
+  const parts = { agent: 'a', log } as unknown as SharedParts; // what a list uses of them
+  const sizes: number[] = [];
+  for (let pageToken = ''; ;) {
+    const page = await listTasks(parts, callOf(), { pageSize: 3, ...(pageToken === '' ? {} : { pageToken }) });
+    sizes.push(page.tasks.length);
+    pageToken = page.nextPageToken;
+    if (pageToken === '') break;
+  }
+  expect(sizes).toEqual([1, 1, 1, 1]);
+});
 
 describe.each(kinds)('ListTasks on %s', (kind) => {
   test('of nobody is an empty list with every member (LIST-14, case 62)', async () => {
