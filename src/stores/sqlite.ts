@@ -175,7 +175,9 @@ class FileStore implements SqliteStore {
   }
 
   feed(): readonly Hint[] {
-    return this.#file.isOpen ? this.#feed.read(this.#file.connection) : [];
+    const hints = this.#file.isOpen ? this.#feed.read(this.#file.connection) : [];
+    if (hints.length > 0) this.#group.nudge();
+    return hints;
   }
 
   #decide<Result>(

@@ -3,6 +3,7 @@ import { closeSync, openSync, utimesSync, watch } from 'node:fs';
 import { setImmediate } from 'node:timers';
 import type { Clock, Timer } from '../ground/clock.ts';
 import type { Logger } from '../ground/logger.ts';
+import { settled } from '../ground/settled.ts';
 import type { Hint, Wake } from '../log/wake.ts';
 
 /** What the doorbell of a SQLite file needs. */
@@ -41,7 +42,7 @@ class Doorbell implements Wake {
   #timer: Timer | undefined;
   #isRunning = false;
   #isProven = false;
-  /** A touch, or a look, is due at the end of this turn of the loop. */
+  /** A touch is due when the code that runs has had its say; a look at the end of this turn of the loop. */
   #isTouching = false;
   #isLooking = false;
   #lastHeardAt = Number.NEGATIVE_INFINITY;
@@ -80,7 +81,8 @@ class Doorbell implements Wake {
   notify(hints: readonly Hint[]): void {
     if (hints.length === 0 || this.#isTouching || !this.#isRunning) return;
     this.#isTouching = true;
-    setImmediate(() => {
+    // once for all that a commit settles, and before the loop turns to sockets or to the next commit, which others may be waiting to write
+    void settled.then(() => {
       this.#isTouching = false;
       if (this.#isRunning) this.#touch();
     });

@@ -1,7 +1,10 @@
 import { describe, expect, test } from 'vitest';
+import type { Clock } from '../../src/ground/clock.ts';
 import { systemClock } from '../../src/ground/clock.ts';
+import { Deferred } from '../../src/ground/deferred.ts';
 import { silentLogger } from '../../src/ground/logger.ts';
 import { systemRandom } from '../../src/ground/random.ts';
+import { findDriver } from '../../src/stores/sqlite-driver.ts';
 import type { SqliteStore } from '../../src/stores/sqlite.ts';
 import { openSqlite } from '../../src/stores/sqlite.ts';
 import { scope } from '../../src/testing/store-suite/bench.ts';
@@ -71,6 +74,28 @@ describe('the feed of a SQLite file', () => {
     expect(other.feed()).toEqual([{ kind: 'any' }]);
     await one.accept(acceptAsk('last'));
     expect(other.feed()).toEqual([{ kind: 'grew', taskId: 'last', seq: 2 }]);
+    await one.stop();
+    await other.stop();
+  });
+
+  test('lets a writer that waits for the lock ask again as soon as another commit is heard of, not when its time is up', async () => {
+    const path = file();
+    const waits = new Deferred<undefined>();
+    // a wait that is never over by itself
+    const clock: Clock = { ...systemClock, after: () => (waits.resolve(undefined), { cancel: () => {} }) };
+    const one = openSqlite(path, { clock, random: systemRandom, logger: silentLogger });
+    const other = openSqlite(path, { clock: systemClock, random: systemRandom, logger: silentLogger });
+    await one.start();
+    await other.start();
+    const lock = (await findDriver()).open(path);
+    lock.exec('BEGIN IMMEDIATE');
+    const waiting = one.accept(acceptAsk('waits'));
+    await waits.promise;
+    lock.exec('ROLLBACK');
+    await other.accept(acceptAsk('other'));
+    one.feed();
+    expect(await waiting).toMatchObject({ kind: 'accepted' });
+    lock.close();
     await one.stop();
     await other.stop();
   });
