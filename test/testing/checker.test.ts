@@ -5,7 +5,7 @@ import type { TaskState } from '../../src/protocol/types.ts';
 import type { PromiseId } from '../../src/testing/checks/check.ts';
 import { checkHistory } from '../../src/testing/checker.ts';
 import type { Fact } from '../../src/testing/facts.ts';
-import { canceled, chunk, completed, message, observed, status, stored, T0, TASK, taskAt } from './made-history.ts';
+import { canceled, chunk, completed, message, observed, status, stored, T0, TASK, taskAt, taken } from './made-history.ts';
 
 interface Made {
   readonly entries?: readonly Entry[];
@@ -45,6 +45,13 @@ describe('the checker', () => {
     const facts = [sent(), ...observed(good, 2, 'o1'), ...observed(good, 4, 'o2'), finalRead()];
     expect(check({ facts })).toEqual([]);
     expect(check({ entries: canceled, facts: [...observed(stored(canceled), 2), cancelAnswer('TASK_STATE_CANCELED')] })).toEqual([]);
+  });
+
+  test('finds nothing in messages that waited: one was taken, one got its turn, one was cleared by the end', () => {
+    const waited = [...completed.slice(0, 2), message(3, 'm2', { turn: 0 }), message(4, 'm3', { turn: 0 }), taken(5, 1, [3])];
+    const handed = [...waited, status(6, 'TASK_STATE_SUBMITTED', { ordinal: 2, turn: 2, answers: 4 })];
+    expect(check({ entries: [...handed, status(7, 'TASK_STATE_COMPLETED', { fence: 2, turn: 2, ordinal: 1 })] })).toEqual([]);
+    expect(check({ entries: [...waited, status(6, 'TASK_STATE_REJECTED', { ordinal: 2 })] })).toEqual([]);
   });
 
   test('finds nothing in a reader that was cut and went on behind its cursor', () => {
@@ -144,6 +151,40 @@ describe('the checker', () => {
       'P5',
       /never comes/,
       { entries: [...completed.slice(0, 2), message(3, 'm2', { turn: 0 }), status(4, 'TASK_STATE_INPUT_REQUIRED', { ordinal: 1 })] },
+    ],
+    [
+      'a message that was dropped when the task completed',
+      'P5',
+      /never comes/,
+      { entries: [...completed.slice(0, 2), message(3, 'm2', { turn: 0 }), status(4, 'TASK_STATE_COMPLETED', { ordinal: 1 })] },
+    ],
+    [
+      'a message that was taken and has a turn of its own as well',
+      'P9',
+      /taken or answered 2 times/,
+      {
+        entries: [
+          ...completed.slice(0, 2),
+          message(3, 'm2', { turn: 0 }),
+          taken(4, 1, [3]),
+          status(5, 'TASK_STATE_SUBMITTED', { ordinal: 2, turn: 2, answers: 3 }),
+          status(6, 'TASK_STATE_COMPLETED', { fence: 2, turn: 2, ordinal: 1 }),
+        ],
+      },
+    ],
+    [
+      'a message that was taken twice',
+      'P9',
+      /taken or answered 2 times/,
+      {
+        entries: [
+          ...completed.slice(0, 2),
+          message(3, 'm2', { turn: 0 }),
+          taken(4, 1, [3]),
+          taken(5, 2, [3]),
+          status(6, 'TASK_STATE_COMPLETED', { ordinal: 3 }),
+        ],
+      },
     ],
     ['a task that works for ever', 'P6', /still open/, { entries: completed.slice(0, 4) }],
     [

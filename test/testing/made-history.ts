@@ -39,6 +39,13 @@ export const chunk = (seq: number, ordinal: number, text: string, more: Partial<
   append: ordinal > 1,
 });
 
+export const taken = (seq: number, ordinal: number, messages: readonly number[]): Entry => ({
+  ...head(seq),
+  kind: 'taken',
+  ordinal,
+  messages,
+});
+
 /** A task that was asked, wrote two chunks and completed. */
 export const completed: readonly Entry[] = [
   message(1, 'm1'),

@@ -114,11 +114,13 @@ function* causeOf({ row, entries }: StoredTask, message: Place['entry']): Genera
     }
     return;
   }
-  const isAnswered = entries.some(
-    (entry) =>
-      (entry.kind === 'status' && entry.answers === message.seq) || (entry.kind === 'taken' && entry.messages.includes(message.seq)),
-  );
-  if (!isAnswered && !isTerminal(row.state) && !row.waiting.includes(message.seq)) {
+  const takings = entries.filter((entry) => entry.kind === 'taken' && entry.messages.includes(message.seq)).length;
+  const isAnswered = entries.some((entry) => entry.kind === 'status' && entry.answers === message.seq);
+  const count = takings + (isAnswered ? 1 : 0);
+  if (count > 1) yield { promise: 'P9', taskId: row.id, says: `the message at ${message.seq} was taken or answered ${count} times` };
+  // COMPLETED ends a turn and not the waiting: only the other ends are ends for all who wait
+  const isCleared = isTerminal(row.state) && row.state !== 'TASK_STATE_COMPLETED';
+  if (count === 0 && !isCleared && !row.waiting.includes(message.seq)) {
     yield { promise: 'P5', taskId: row.id, says: `the message at ${message.seq} waits for a turn that never comes` };
   }
 }
