@@ -8,6 +8,8 @@ export interface Errand {
   readonly store: LabStore | undefined;
 }
 
+Error.stackTraceLimit = 0; // thousands of errors are thrown on purpose, and a replay of one seed shows where
+
 process.on('message', (errand: Errand) => {
   void (async () => {
     for (const seed of errand.seeds) {

@@ -50,6 +50,8 @@ const LATENCY_MS = 6;
 export class Link {
   #mode: LinkMode = 'up';
   #mended: (() => void)[] = [];
+  /** Calls that their caller has given up, still on their way. */
+  #late = 0;
   readonly #parts: LinkParts;
 
   constructor(parts: LinkParts) {
@@ -58,6 +60,10 @@ export class Link {
 
   get mode(): LinkMode {
     return this.#mode;
+  }
+
+  get hasLateCalls(): boolean {
+    return this.#late > 0;
   }
 
   break(mode: Exclude<LinkMode, 'up'>): void {
@@ -128,7 +134,7 @@ export class Link {
         // a caller cannot always tell whether it was the call or its answer that was lost
         throw lost(chance.happens(0.5));
       case 'lateCall':
-        clock.after(chance.between(1, chance.pick(LATE_MS) ?? 1), () => void run().catch(() => {})); // nobody waits for it any more
+        this.#runLate(chance.between(1, chance.pick(LATE_MS) ?? 1), run);
         throw lost(true);
       case 'slowCall':
         await sleep(clock, chance.between(1, chance.pick(SLOW_MS) ?? 1));
@@ -142,6 +148,13 @@ export class Link {
     const answer = await run();
     if (chance.happens(0.25)) await sleep(clock, chance.between(1, LATENCY_MS));
     return answer;
+  }
+
+  /** Nobody waits for it any more, and it is done all the same. */
+  #runLate(ms: number, run: () => Promise<unknown>): void {
+    this.#late += 1;
+    const done = (): void => void (this.#late -= 1);
+    this.#parts.clock.after(ms, () => void run().then(done, done));
   }
 
   #fate(): 'plain' | 'lostCall' | 'lostAnswer' | 'lateCall' | 'slowCall' {

@@ -220,9 +220,11 @@ export class LabReplica {
     const say =
       (level: string) =>
       (event: string, fields: LogFields = {}): void => {
+        const { stack: _, ...rest } = fields; // where it came from is the program's, and changes with it
+        const told = JSON.stringify(rest);
         if (event === 'replica: taken for dead, joins again under a new id') this.#onDeath();
-        this.#note(`${level}: ${event} ${JSON.stringify(fields)}`);
-        if (JSON.stringify(fields).includes('AssertionError')) this.#parts.watch.broken(this.name, event);
+        this.#note(`${level}: ${event} ${told}`);
+        if (told.includes('AssertionError')) this.#parts.watch.broken(this.name, event);
       };
     return { debug() {}, info: say('info'), warn: say('warn'), error: say('error') };
   }

@@ -6,7 +6,7 @@ import type { StoredTask } from '../checks/check.ts';
 import { canonical, difference } from '../checks/check.ts';
 import { foldTo } from '../checks/folding.ts';
 import { withoutUsers } from '../checks/observers.ts';
-import type { History } from '../facts.ts';
+import type { Fact } from '../facts.ts';
 import { taskIdsIn } from '../facts.ts';
 import { readTask } from '../stored.ts';
 import type { ClientView } from './load.ts';
@@ -33,7 +33,7 @@ export interface LabVerdict {
 /** What is judged. */
 export interface LabEvidence {
   readonly store: Store;
-  readonly history: History;
+  readonly facts: readonly Fact[];
   /** Tasks that were made and that perhaps nobody was told of. */
   readonly taskIds: Iterable<string>;
   readonly views: readonly ClientView[];
@@ -42,16 +42,16 @@ export interface LabEvidence {
 }
 
 /** Reads what stands in the store, and holds everything that was seen against it. */
-export async function judge({ store, history, taskIds, views, leaseMs, checks }: LabEvidence): Promise<{
+export async function judge({ store, facts, taskIds, views, leaseMs, checks }: LabEvidence): Promise<{
   readonly violations: readonly LabViolation[];
   readonly counted: Verdict['counted'];
 }> {
   const stored = new Map<string, StoredTask>();
-  for (const taskId of new Set([...taskIds, ...taskIdsIn(history.facts)])) {
+  for (const taskId of new Set([...taskIds, ...taskIdsIn(facts)])) {
     const task = await readTask(store, taskId);
     if (task) stored.set(taskId, task);
   }
-  const { violations, counted } = checkHistory({ facts: history.facts, stored }, { leaseMs });
+  const { violations, counted } = checkHistory({ facts, stored }, { leaseMs });
   const own = checks.flatMap((check) => [...check(stored)].map((says): LabViolation => ({ promise: 'P7', says })));
   return { violations: [...violations, ...viewsAgree(views, stored), ...own], counted };
 }
