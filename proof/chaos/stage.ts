@@ -68,9 +68,14 @@ export async function openStage({ source = sqlite, ...options }: StageOptions = 
     },
     flags: (index) => ['--lease-ms', String(LEASE_MS), ...(typeof flags === 'function' ? flags(index) : flags)],
   });
+  const known = new Map<string, Probe>();
   const probeOf = (index: number, words: ProbeWords = {}): Probe => {
     const { url, name } = rig.replica(index);
-    return new Probe({ url, replica: name, observer: words.caller ? `${name} for ${words.caller}` : name, history, ...words });
+    const place = JSON.stringify([name, url, words]);
+    const observer = words.caller ? `${name} for ${words.caller}` : name;
+    const probe = known.get(place) ?? new Probe({ url, replica: name, observer, history, ...words });
+    known.set(place, probe); // a new one asks for the card first
+    return probe;
   };
   const judge: Stage['judge'] = ({ readers = rig.living.length } = {}) => judgeStage({ rig, history, source, probeOf, readers });
   return {
@@ -85,6 +90,7 @@ export async function openStage({ source = sqlite, ...options }: StageOptions = 
     judge,
     forget: () => {
       history = new History();
+      known.clear();
     },
     [Symbol.asyncDispose]: () => rig[Symbol.asyncDispose](),
   };
@@ -108,13 +114,7 @@ async function judgeStage({ rig, history, source, probeOf, readers }: Judged): P
     return [...read.values()].every(({ row }) => row.phase === 'closed') && read;
   });
   const living = rig.living.map((replica) => rig.replicas.indexOf(replica));
-  const known = new Map<string, Probe>();
-  const reader = (index: number, owner: string): Probe => {
-    const name = `${index} ${owner}`;
-    const probe = known.get(name) ?? probeOf(index, owner === '' ? {} : { caller: owner });
-    known.set(name, probe);
-    return probe;
-  };
+  const reader = (index: number, owner: string): Probe => probeOf(index, owner === '' ? {} : { caller: owner });
   const reads = [...stored].flatMap(([taskId, { row }], place) =>
     // in turns, so that each replica reads its share when not all of them read all
     Array.from({ length: Math.min(readers, living.length) }, (_, number) => ({

@@ -43,6 +43,7 @@ export class User {
   readonly #followed = new Set<string>();
   /** Answers on their way that nobody waits for: the end of the run does. */
   readonly #answers = new Set<Promise<void>>();
+  readonly #probes = new Map<string, Probe>();
   #count = 0;
 
   constructor(parts: UserParts) {
@@ -84,7 +85,13 @@ export class User {
   #probeAt(target: { readonly url: string; readonly replica?: string }, name: string): Probe {
     const { stage, random } = this.parts;
     const binding = random() < 0.5 ? 'JSONRPC' : 'HTTP+JSON';
-    return new Probe({ ...target, observer: `user at ${name}`, history: stage.history, binding, timeoutMs: CALL_MS_MAX });
+    // one for each place: a new one asks for the card first, which is half of what a call costs
+    const place = `${name} ${target.url} ${binding}`;
+    const known = this.#probes.get(place);
+    if (known) return known;
+    const made = new Probe({ ...target, observer: `user at ${name}`, history: stage.history, binding, timeoutMs: CALL_MS_MAX });
+    this.#probes.set(place, made);
+    return made;
   }
 
   /** Sends under a key, until an answer comes. */
