@@ -4,7 +4,7 @@ import { textOf, toParts } from '../protocol/parts.ts';
 import type { Message, SendMessageRequest } from '../protocol/types.ts';
 import type { Reply } from '../turn/turn.ts';
 import type { Call } from './call.ts';
-import type { OperationParts } from './parts.ts';
+import type { SharedParts } from './parts.ts';
 
 /** How long `reply` may take. */
 export const REPLY_MS = 30_000;
@@ -13,7 +13,7 @@ export const REPLY_MS = 30_000;
  * A bare Message in answer to small talk (SEND-02), if the agent has `reply` and it wants to: decided before anything is stored. A message
  * that names a task belongs to it and is answered with it (SEND-19).
  */
-export async function directReply(parts: OperationParts, call: Call, request: SendMessageRequest): Promise<Message | undefined> {
+export async function directReply(parts: SharedParts, call: Call, request: SendMessageRequest): Promise<Message | undefined> {
   const { reply, random } = parts;
   const { message } = request;
   if (reply === undefined || message.taskId !== undefined) return undefined;
@@ -25,10 +25,11 @@ export async function directReply(parts: OperationParts, call: Call, request: Se
 
 /** Runs agent code outside any turn: a time limit, and errors that tell nothing of what is inside (case 71). */
 async function ask(
-  parts: OperationParts,
+  parts: SharedParts,
   call: Call,
   { reply, request }: { readonly reply: Reply; readonly request: SendMessageRequest },
 ): ReturnType<typeof callReply> {
+  parts.lateReplies.check();
   const controller = new AbortController();
   const stop = (): void => controller.abort();
   call.signal.addEventListener('abort', stop, { once: true });
@@ -39,7 +40,9 @@ async function ask(
   });
   const timer = parts.clock.after(REPLY_MS, stop);
   try {
-    return await Promise.race([callReply(reply, call, request, controller.signal), late]);
+    const code = callReply(reply, call, request, controller.signal);
+    controller.signal.addEventListener('abort', () => parts.lateReplies.add(code), { once: true });
+    return await Promise.race([code, late]);
   } catch (error) {
     if (isA2AError(error)) throw error;
     if (call.signal.aborted) throw unavailable('The caller left before the answer.');

@@ -7,6 +7,7 @@ import { cancelTask } from './cancel-task.ts';
 import { extendedCardRefusal } from './extended-card.ts';
 import { checkExtensions } from './gate.ts';
 import { getTask } from './get-task.ts';
+import { LateReplies } from './late-replies.ts';
 import { listTasks } from './list-tasks.ts';
 import { OpenCalls } from './open-calls.ts';
 import type { OperationParts, SharedParts } from './parts.ts';
@@ -31,7 +32,12 @@ export interface ReplicaOperations extends Operations {
 /** Joins the operations of one replica. */
 export function createOperations(parts: OperationParts): ReplicaOperations {
   const calls = new OpenCalls();
-  const shared: SharedParts = { ...parts, calls, limits: turnLimits(parts.settings) };
+  const shared: SharedParts = {
+    ...parts,
+    calls,
+    limits: turnLimits(parts.settings),
+    lateReplies: new LateReplies(parts.settings.runawayMax),
+  };
   const unary = <Request, Response>(name: string, operation: Operation<Request, Response>) => guarded(shared, name, operation);
   const noPush = async (): Promise<never> => {
     throw pushNotSupported(); // PUSH-01

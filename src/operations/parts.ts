@@ -8,6 +8,7 @@ import type { AgentCapabilities } from '../protocol/types.ts';
 import type { TurnSettings } from '../turn/options.ts';
 import type { Reply } from '../turn/turn.ts';
 import type { Call } from './call.ts';
+import type { LateReplies } from './late-replies.ts';
 import type { OpenCalls } from './open-calls.ts';
 
 /** What operations need of the part that runs turns. */
@@ -52,6 +53,7 @@ export interface SharedParts extends OperationParts {
   /** Those of every turn that is accepted here: one object for all rows. */
   readonly limits: TurnLimits;
   readonly calls: OpenCalls;
+  readonly lateReplies: LateReplies;
 }
 
 /** Whose tasks a call may see: it goes into every read and write (P10). */

@@ -39,6 +39,9 @@ interface Member<Session> extends Work<Session, unknown> {
 /** How long a verb waits for the lock before it says UNAVAILABLE. */
 export const BUSY_MS_MAX = 5_000;
 
+/** Bytes of bodies that may wait for a commit: a minute of a slow disk. Beyond it whoever brings more is told to come again. */
+export const WAITING_BYTES_MAX: number = 64 * 1_048_576;
+
 /**
  * Group commit: one commit, and so one wait for the disk, for all verbs that wait when the last one has returned. There is no timer: a
  * lone verb goes at the end of the present turn of the loop, and the more come, the larger the groups.
@@ -46,6 +49,7 @@ export const BUSY_MS_MAX = 5_000;
 export class Group<Session> {
   readonly #parts: GroupParts<Session>;
   #waiting: Member<Session>[] = [];
+  #waitingBytes = 0;
   #draining: Promise<void> | undefined;
   /** Ends the wait for the lock that is under way. */
   #pause: Stopper | undefined;
@@ -57,12 +61,20 @@ export class Group<Session> {
 
   add<Result>(work: Work<Session, Result>): Promise<Result> {
     if (this.#isStopped) return Promise.reject(new StoreError('unavailable', 'The store is stopped.'));
+    if (this.#isFull(work))
+      return Promise.reject(new StoreError('unavailable', 'Too much waits for the disk already: nothing was written.'));
     return new Promise((resolve, reject) => {
       // the result of a member is what its own run gave
       const done = (result: unknown): void => resolve(result as Result);
       this.#waiting.push({ ...work, since: this.#parts.clock.monotonic(), resolve: done, reject });
+      this.#waitingBytes += work.bytes;
       this.#draining ??= this.#drain();
     });
+  }
+
+  /** A disk that stands still must not fill the memory (P11). Verbs without a body pass: they are few, and who lives and who ends hangs on them. */
+  #isFull({ bytes }: Work<Session, unknown>): boolean {
+    return bytes > 0 && this.#waitingBytes > 0 && this.#waitingBytes + bytes > WAITING_BYTES_MAX;
   }
 
   /** Another process is heard to have committed: whoever waits for the lock finds it free now, sooner than by looking every few milliseconds. */
@@ -95,7 +107,9 @@ export class Group<Session> {
       if (count > 0 && (entries > BATCH_ENTRIES_MAX || bytes > BATCH_BYTES_MAX)) break;
       count += 1;
     }
-    return this.#waiting.splice(0, count);
+    const taken = this.#waiting.splice(0, count);
+    for (const member of taken) this.#waitingBytes -= member.bytes;
+    return taken;
   }
 
   async #commit(members: readonly Member<Session>[]): Promise<void> {
@@ -124,7 +138,9 @@ export class Group<Session> {
     const { clock, busyMessage } = this.#parts;
     const isLate = (member: Member<Session>): boolean => clock.monotonic() - member.since >= BUSY_MS_MAX;
     for (const member of members) if (isLate(member)) member.reject(new StoreError('unavailable', busyMessage));
-    this.#waiting.unshift(...members.filter((member) => !isLate(member)));
+    const others = members.filter((member) => !isLate(member));
+    for (const { bytes } of others) this.#waitingBytes += bytes;
+    this.#waiting.unshift(...others);
     await this.#wait(LOCK_WAIT);
   }
 

@@ -38,7 +38,7 @@ export function databasePath(path: string): string {
 const START_MS_MAX = 15_000;
 
 /** A write-ahead log that grew beyond this, behind a slow reader perhaps, is cut when it is used from its beginning again. */
-const LOG_BYTES_KEPT_MAX = 67_108_864;
+export const LOG_BYTES_KEPT_MAX = 67_108_864;
 
 /** A database file and the one connection this store has to it. */
 export class SqliteFile {

@@ -175,7 +175,7 @@ export function optionalNumber(columns: SqlRow, name: string): number | undefine
 // Nearly all rows of a program carry one of a few sets of limits and wait for nothing: those texts are made and read once.
 const limitsByText = new Map<string, TurnLimits>();
 const textByLimits = new WeakMap<TurnLimits, string>();
-const LIMITS_KEPT_MAX = 1_000;
+export const LIMITS_KEPT_MAX = 1_000;
 const nothing: readonly number[] = [];
 
 function limitsText(limits: TurnLimits): string {
@@ -194,6 +194,11 @@ function limitsOf(json: string): TurnLimits {
   limitsByText.set(json, limits);
   textByLimits.set(limits, json);
   return limits;
+}
+
+/** How many of those texts are kept. */
+export function limitsKept(): number {
+  return limitsByText.size;
 }
 
 function waitingOf(json: string): readonly number[] {

@@ -187,6 +187,27 @@ describe('reply', () => {
     expect(signal?.aborted).toBe(true);
     expect(stage.operations.openCalls).toBe(0);
   });
+
+  test('that hangs for too many is not called any more, until one of them ends (P11)', async () => {
+    const ends: (() => void)[] = [];
+    const reply = (): Promise<undefined> => new Promise((resolve) => ends.push(() => resolve(undefined)));
+    await using stage = await Stage.open({ reply, turns: { runawayMax: 1 } });
+    const leave = async (): Promise<string> => {
+      const caller = new AbortController();
+      const before = ends.length;
+      const answer = codeOf(stage.operations.sendMessage(callOf({ signal: caller.signal }), say('x')));
+      await until(() => ends.length > before, 'reply runs');
+      caller.abort();
+      return answer;
+    };
+    for (let round = 0; round < 2; round++) expect(await leave()).toBe('UNAVAILABLE');
+    expect(await codeOf(stage.operations.sendMessage(callOf(), say('x')))).toBe('UNAVAILABLE');
+    expect(ends).toHaveLength(2); // it was not called a third time
+    ends[0]?.();
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(await leave()).toBe('UNAVAILABLE');
+    expect(ends).toHaveLength(3);
+  });
 });
 
 describe('resume', () => {

@@ -3,7 +3,7 @@ import { systemClock } from '../../src/ground/clock.ts';
 import { systemRandom } from '../../src/ground/random.ts';
 import { BATCH_BYTES_MAX, BATCH_ENTRIES_MAX, StoreError } from '../../src/log/store.ts';
 import type { Outcome, Work } from '../../src/stores/group.ts';
-import { BUSY_MS_MAX, Group } from '../../src/stores/group.ts';
+import { BUSY_MS_MAX, Group, WAITING_BYTES_MAX } from '../../src/stores/group.ts';
 
 type Member = Work<string[], string>;
 
@@ -96,6 +96,22 @@ describe('a group commit', () => {
     isLocked = false;
     expect(await young).toBe('young');
     expect(commits).toEqual([['young']]);
+  });
+
+  test('refuses bodies beyond what may wait while the lock is held, never what has none, and takes them again afterwards (P11)', async () => {
+    let isLocked = true;
+    const { group } = groupOver(() => {
+      if (isLocked) throw new Error('busy');
+    });
+    const waiting = names(4).map((name) => group.add(member(name, { bytes: WAITING_BYTES_MAX / 4 })));
+    for (let round = 0; round < 3; round++) {
+      await expect(group.add(member('more', { bytes: 10 }))).rejects.toMatchObject({ kind: 'unavailable', isUnknown: false });
+      await new Promise((resolve) => setImmediate(() => setImmediate(resolve))); // a try that met the lock: they wait as before
+    }
+    const small = group.add(member('tick', { bytes: 0 }));
+    isLocked = false;
+    expect(await Promise.all([...waiting, small])).toEqual([...names(4), 'tick']);
+    expect(await group.add(member('huge', { bytes: 2 * WAITING_BYTES_MAX }))).toBe('huge'); // alone it is taken, however large
   });
 
   test('is repeated member by member when its content is refused: only the culprit fails', async () => {
