@@ -29,8 +29,8 @@ export const edgeMutations: readonly Mutation[] = [
     does: 'a subscription shows the last entry of its snapshot once more',
     breaks: ['P1', 'subscribe'],
     file: 'src/operations/subscribe-to-task.ts',
-    find: `from: { taskId, after: row.seq }, task };`,
-    replace: `from: { taskId, after: row.seq - 1 }, task };`,
+    find: `from: { taskId, after: seq }`,
+    replace: `from: { taskId, after: seq - 1 }`,
     caughtBy: [operation('streams', 'gives the same list on every replica, from the snapshot on')],
   },
   {
@@ -38,8 +38,8 @@ export const edgeMutations: readonly Mutation[] = [
     does: 'a stream that goes on behind its cursor misses one entry',
     breaks: ['P1', 'subscribe'],
     file: 'src/operations/subscribe-to-task.ts',
-    find: `from: { taskId, after: cursor } };`,
-    replace: `from: { taskId, after: cursor + 1 } };`,
+    find: `from: { taskId, after: cursor }`,
+    replace: `from: { taskId, after: cursor + 1 }`,
     caughtBy: [operation('streams', 'with a cursor it continues')],
   },
   {
@@ -101,8 +101,8 @@ export const edgeMutations: readonly Mutation[] = [
     does: 'what a reader does not take is kept in memory for it',
     breaks: ['P11'],
     file: 'src/mounts/node-print.ts',
-    find: `if (response.writableNeedDrain && !(await hasDrained(response, options))) return false;`,
-    replace: ``,
+    find: `if (!this.#response.writableNeedDrain) return this.#pull();`,
+    replace: `if (piece.length > 0) return this.#pull();`,
     caughtBy: [suite('test/mounts/hostile.test.ts', 'a reader who takes nothing for its minute is cut')],
   },
 ];

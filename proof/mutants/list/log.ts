@@ -1,5 +1,5 @@
 import type { Mutation } from '../mutation.ts';
-import { suite } from '../mutation.ts';
+import { lab, suite } from '../mutation.ts';
 
 const reads = 'test/log/reads.test.ts';
 
@@ -38,7 +38,7 @@ export const logMutations: readonly Mutation[] = [
     if (isSettled(last))`,
     replace: `    this.#after = last.seq + 1;
     if (isSettled(last))`,
-    caughtBy: [suite(reads, 'a follower sees every entry once'), suite('test/operations/streams.test.ts')],
+    caughtBy: [suite(reads, 'a follower sees every entry once'), suite('test/operations/streams.test.ts'), lab],
   },
   {
     name: 'recent-entries-with-a-hole',
@@ -110,7 +110,7 @@ export const logMutations: readonly Mutation[] = [
     replace: `this.#emit([{ kind: 'grew', taskId: ask.taskId, seq: Number.MAX_SAFE_INTEGER }]);
     const result = await this.#store.append(ask);
     if (ask.taskId !== '') return result;`,
-    caughtBy: [suite('test/log/hints.test.ts', 'when its commit is known and not before')],
+    caughtBy: [suite('test/log/hints.test.ts', 'when its commit is known and not before'), lab],
   },
   {
     name: 'cancel-hints-growth-only',

@@ -1,5 +1,5 @@
 import type { Mutation } from '../mutation.ts';
-import { onMemory, suite } from '../mutation.ts';
+import { lab, onMemory, suite } from '../mutation.ts';
 
 const rule = (name: string): string => `src/log/rules/${name}.ts`;
 
@@ -32,7 +32,7 @@ export const ruleMutations: readonly Mutation[] = [
     file: rule('append'),
     find: `return applied <= 0 ? ask.entries : ask.entries.slice(applied);`,
     replace: `return ask.entries.slice(0, Math.max(ask.entries.length, applied));`,
-    caughtBy: [onMemory('a repeated append is applied once')],
+    caughtBy: [onMemory('a repeated append is applied once'), lab],
   },
   {
     name: 'refused-before-skipped',
@@ -54,7 +54,7 @@ export const ruleMutations: readonly Mutation[] = [
     file: rule('append'),
     find: `if (ask.from > row.ordinal + 1) return { kind: 'gap', ordinal: row.ordinal };`,
     replace: ``,
-    caughtBy: [onMemory('a batch that overtook an earlier one is refused as a gap')],
+    caughtBy: [onMemory('a batch that overtook an earlier one is refused as a gap'), lab],
   },
   {
     name: 'task-without-limit',
@@ -176,7 +176,7 @@ export const ruleMutations: readonly Mutation[] = [
     file: rule('turns'),
     find: `state: 'TASK_STATE_SUBMITTED', answers: next, ordinal: ending.ordinal, body });`,
     replace: `state: ending.state ?? 'TASK_STATE_SUBMITTED', answers: next, ordinal: ending.ordinal, body });`,
-    caughtBy: [onMemory('a turn that closes while messages wait hands over')],
+    caughtBy: [onMemory('a turn that closes while messages wait hands over'), lab],
   },
   {
     name: 'waiting-lost-at-close',
@@ -218,7 +218,7 @@ export const ruleMutations: readonly Mutation[] = [
     file: rule('settle'),
     find: `if (isTerminal(row.state)) return { result: { kind: 'settled', state: row.state } };`,
     replace: ``,
-    caughtBy: [onMemory('of another end the caller learns its state')],
+    caughtBy: [onMemory('of another end the caller learns its state'), lab],
   },
   {
     name: 'fence-stays-at-claim',

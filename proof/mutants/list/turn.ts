@@ -1,5 +1,5 @@
 import type { Mutation } from '../mutation.ts';
-import { suite } from '../mutation.ts';
+import { lab, suite } from '../mutation.ts';
 
 const test = (file: string, name?: string): ReturnType<typeof suite> => suite(`test/turn/${file}.test.ts`, name);
 
@@ -12,7 +12,7 @@ export const turnMutations: readonly Mutation[] = [
     file: 'src/turn/grants.ts',
     find: `if (known && known.fence >= fence) return false;`,
     replace: ``,
-    caughtBy: [test('queue', 'a grant whose answer was lost is found by the next look and started once'), test('queue')],
+    caughtBy: [test('queue', 'a grant whose answer was lost is found by the next look and started once'), test('queue'), lab],
   },
   {
     name: 'grant-never-found',
@@ -21,7 +21,7 @@ export const turnMutations: readonly Mutation[] = [
     file: 'src/turn/running-turns.ts',
     find: `else if (this.#held.get(row.id)?.fence !== row.fence) fresh.push(row);`,
     replace: ``,
-    caughtBy: [test('queue', 'a claim whose answer was lost is found by the next look')],
+    caughtBy: [test('queue', 'a claim whose answer was lost is found by the next look'), lab],
   },
   {
     name: 'moved-fence-not-seen',
@@ -42,7 +42,7 @@ export const turnMutations: readonly Mutation[] = [
     replace: `    this.#queue(entries).catch(() => {});
     return Promise.resolve();
   }`,
-    caughtBy: [test('outcomes', 'awaiting a verb means it is on the log')],
+    caughtBy: [test('outcomes', 'awaiting a verb means it is on the log'), lab],
   },
   {
     name: 'unknown-outcome-ends-the-run',
