@@ -25,6 +25,11 @@ export class Latches {
     return this.#byTask.size > 0;
   }
 
+  /** True while anybody follows this task. */
+  isFollowed(taskId: string): boolean {
+    return this.#byTask.has(taskId);
+  }
+
   open(taskId: string): Latch {
     const latch = new OneLatch(taskId, this);
     const latches = this.#byTask.get(taskId);

@@ -107,7 +107,8 @@ export class TaskLog implements Service {
   async append(ask: AppendAsk): Promise<AppendResult> {
     const result = await this.#store.append(ask);
     if (result.kind !== 'applied') return result;
-    if (result.written) this.#tail.offer(ask.taskId, result.written);
+    // what nobody follows here is not worth its parsing: whoever comes later reads it from the store
+    if (result.written && this.#latches.isFollowed(ask.taskId)) this.#tail.offer(ask.taskId, result.written);
     this.#tell(result.row, 'grew');
     return result;
   }
@@ -144,9 +145,8 @@ export class TaskLog implements Service {
 
   async purge(limit: number): Promise<readonly string[]> {
     const ids = await this.#store.purge({ limit });
-    for (const taskId of ids) this.#folds.forget(taskId);
     // followers of a purged task end with one item (design section 5): let them look
-    this.#emit(ids.map((taskId) => ({ kind: 'grew', taskId, seq: Number.MAX_SAFE_INTEGER })));
+    this.#emit(ids.map((taskId) => ({ kind: 'grew', taskId, seq: PURGED_SEQ })));
     return ids;
   }
 
@@ -159,7 +159,7 @@ export class TaskLog implements Service {
   async tick(ask: Omit<TickAsk, 'watched'>, watched: readonly Watched[]): Promise<TickResult> {
     const result = await this.#store.tick({ ...ask, watched });
     for (const { taskId, seq } of result.grown) this.#latches.set(taskId, seq);
-    for (const taskId of result.gone) this.#latches.set(taskId, Number.MAX_SAFE_INTEGER);
+    for (const taskId of result.gone) this.#latches.set(taskId, PURGED_SEQ);
     return result;
   }
 
@@ -253,6 +253,8 @@ export class TaskLog implements Service {
   #hearOne(hint: Hint): void {
     switch (hint.kind) {
       case 'grew':
+        // every replica that hears of a purge lets go what it kept of the task; where none is heard the caches' own limits do (P11)
+        if (hint.seq === PURGED_SEQ) this.#folds.forget(hint.taskId);
         this.#latches.set(hint.taskId, hint.seq);
         this.#listener?.onGrew(hint.taskId, hint.seq);
         return;
@@ -281,6 +283,9 @@ interface Reading {
   readonly fold: TaskFold;
   after: number;
 }
+
+/** What a purge says in place of a seq: no log reaches so far. */
+const PURGED_SEQ = Number.MAX_SAFE_INTEGER;
 
 /** A status may carry a message, and so may stand in the history. */
 const LISTED: readonly EntryKind[] = ['message', 'status'];
