@@ -35,6 +35,9 @@ export interface HandParts {
 /** Another process may need so long to come up on a machine that is busy. */
 const MOVED_MS_MAX = 30_000;
 
+/** A turn that speaks all the time is long: it is not looked at more often than it has to be. */
+const LOOK_MS = 150;
+
 /** Kills, stops, drains and starts replicas while they hold turns. */
 export class Hand {
   readonly #parts: HandParts;
@@ -171,7 +174,7 @@ export class Hand {
 
   /** Two turns that the replica holds: one that speaks and one that is silent. */
   async #hold(index: number): Promise<readonly string[]> {
-    return Promise.all([this.#heldBy(index, 'emit 100000 5'), this.#heldBy(index, 'work; silent 600000')]);
+    return Promise.all([this.#heldBy(index, 'emit 100000 20'), this.#heldBy(index, 'work; silent 600000')]);
   }
 
   /** The first answer tells: WORKING, if the replica took the turn itself; SUBMITTED, if the queue or another replica has it. */
@@ -192,7 +195,9 @@ export class Hand {
         `the turn of ${taskId} to be settled`,
         async () => {
           const { status, metadata } = await this.#patiently(() => this.#other().get(taskId));
-          return status.state !== 'TASK_STATE_WORKING' || metadata?.['chorus/lost'] !== undefined;
+          if (status.state !== 'TASK_STATE_WORKING' || metadata?.['chorus/lost'] !== undefined) return true;
+          await pause(LOOK_MS);
+          return false;
         },
         MOVED_MS_MAX,
       );
