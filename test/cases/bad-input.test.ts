@@ -176,7 +176,7 @@ describe('bytes', () => {
         expect(answered.error?.reason).toBe('INVALID_REQUEST');
       }
     });
-    expect(mostMs).toBeLessThan(5_000);
+    expect(mostMs).toBeLessThan(30_000); // one that grows with their square takes hours
   });
 
   test.each(callers)('$name: that stop coming, in headers and in bodies, keep nobody else waiting', async (raw) => {

@@ -41,10 +41,10 @@ describe('readers that never read', () => {
       }
       const { p50, p90, p99, most } = percentilesOf(times);
       const share = crowd();
-      expect(p50).toBeLessThan(50 * share);
-      // in a short run one of a hundred is the first one, to a process that has just been started
-      expect(rounds(p99, p90)).toBeLessThan(100 * share);
-      expect(most).toBeLessThan(1_000 * share);
+      expect(p50).toBeLessThan(100 * share);
+      // in a short run one of a hundred is the first one, to a process that has just been started; nine of ten are what the tasks leave room for
+      expect(rounds(p99, p90)).toBeLessThan(rounds(100, 250) * share);
+      expect(most).toBeLessThan(10_000 * share); // and none as long as somebody who does not read
       for (const [index, { id }] of started.entries()) {
         const text = textsIn(await who.get(id)).join('');
         expect(text.length, scriptOf(index)).toBe(index < rounds(5, 2) ? 600 * 20_000 : chunks(1, rounds(2_000, 300)).join('').length);

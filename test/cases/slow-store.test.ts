@@ -42,7 +42,7 @@ describe('what is read late', () => {
     '$name: joins a snapshot and what follows without gap and without repeat, whenever it begins (SUB-07, AMB-02, case 97)',
     async (raw) => {
       const who = stage.by(raw);
-      const { id } = await who.at(1).start('silent 300; emit 300 5; done');
+      const { id } = await who.at(1).start('silent 300; emit 300 12; done');
       const following = await Promise.all(
         Array.from({ length: rounds(40, 8) }, async (_, index) => {
           await pause(index * 60); // spread over the life of the task: where it stands is what differs

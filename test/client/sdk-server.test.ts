@@ -45,7 +45,7 @@ describe.each(bindings)("our client and the official SDK's server over %s", (bin
     const handle = await client.start('slow');
     expect((await handle.wait()).status.state).toBe('TASK_STATE_COMPLETED');
     expect(await handle.follow().result()).toMatchObject({ status: { state: 'TASK_STATE_COMPLETED' } });
-    const other = await client.start('slow');
+    const other = await client.start('slowest');
     const follower = other.follow().result();
     expect((await other.cancel()).status.state).toBe('TASK_STATE_CANCELED');
     expect(await follower).toMatchObject({ status: { state: 'TASK_STATE_CANCELED' } });

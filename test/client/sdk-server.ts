@@ -9,7 +9,7 @@ import express from 'express';
 
 const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** The official SDK's server with a small agent: "ask…" asks, "slow…" streams three chunks, anything else is echoed. */
+/** The official SDK's server with a small agent: "ask…" asks, "slow…" streams three chunks, "slowest…" a second apart, anything else is echoed. */
 class Executor implements AgentExecutor {
   readonly #canceled = new Set<string>();
 
@@ -46,7 +46,7 @@ class Executor implements AgentExecutor {
     status('TASK_STATE_WORKING');
     if (!text.startsWith('slow')) chunk(`echo: ${text}`, false);
     for (let i = 0; text.startsWith('slow') && i < 3; i++) {
-      await sleep(100);
+      await sleep(text.startsWith('slowest') ? 1_000 : 100);
       if (this.#canceled.has(taskId)) return;
       chunk(`${i} `, i > 0);
     }
