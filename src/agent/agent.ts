@@ -123,7 +123,7 @@ function checkedName(name: string): string {
 }
 
 /** An agent is reached by few names; a caller who makes them up must not fill the memory. */
-const CARDS_MAX = 64;
+export const CARDS_MAX = 64;
 
 /** The card for whoever reached the agent at `base`; the same object for the same base. */
 function cardsOf(draft: CardDraft, publicUrl: string | undefined): (base?: string) => AgentCard {

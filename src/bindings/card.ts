@@ -8,7 +8,7 @@ import type { Exchange, Reply } from './exchange.ts';
 export const CARD_MAX_AGE_S = 300;
 
 // an agent is reached by few names; a caller who makes them up must not fill the memory
-const BASES_MAX = 64;
+export const BASES_MAX = 64;
 const ETAG_LENGTH = 32;
 
 interface PrintedCard {

@@ -13,7 +13,7 @@ import { isBinding } from './transport.ts';
 import { badAnswer, errorOf, noAnswer } from './trouble.ts';
 
 const WELL_KNOWN = '/.well-known/agent-card.json';
-const CARD_BYTES_MAX = 4 * 1_048_576;
+export const CARD_BYTES_MAX: number = 4 * 1_048_576;
 
 /** Where the card of an agent is: a URL whose path ends in `.json` is the card's own, any other is the agent's base (CARD-02). */
 export function cardUrl(target: string | URL): string {

@@ -12,7 +12,7 @@ export interface HttpRequest {
   readonly body?: string | undefined;
 }
 
-const REDIRECTS_MAX = 3;
+export const REDIRECTS_MAX = 3;
 
 /**
  * Sends a request and waits for the head of the answer. Redirects are followed within the origin only: credentials and messages never go to

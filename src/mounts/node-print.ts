@@ -14,7 +14,7 @@ export interface PrintOptions {
 // A caller that is still sending when its answer is out (a body too large, or refused unread) would get a reset instead of the answer if
 // the connection closed at once. So long, and so many bytes, are read and dropped first.
 const LINGER_MS = 1_000;
-const LINGER_BYTES_MAX = 64 * 1024 * 1024;
+export const LINGER_BYTES_MAX: number = 64 * 1024 * 1024;
 
 // Enough to make a system call worth it; little enough that a reader which takes a kilobyte a second is never seen as one that takes nothing.
 const PIECE_LENGTH_MAX = 64 * 1024;

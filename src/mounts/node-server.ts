@@ -17,7 +17,7 @@ const HEADERS_MS = 10_000;
 const REQUEST_MS = 30_000;
 const CHECK_MS = 1_000;
 const HEADER_BYTES_MAX = 16 * 1024;
-const HEADERS_MAX = 100;
+export const HEADERS_MAX = 100;
 
 /** Connections of a server of ours: as many streams and calls as an agent takes, and some that wait for their next request. */
 export const CONNECTIONS_MAX = 25_000;

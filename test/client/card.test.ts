@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { connect } from '../../src/client.ts';
+import { CARD_BYTES_MAX } from '../../src/client/card.ts';
+import { REDIRECTS_MAX } from '../../src/client/http.ts';
 import { FakeAgent, TASK_ID, bindings, cardAt, sendJson, sendResult, taskIn } from './fake-agent.ts';
 
 const face = (url: string, protocolBinding: string, protocolVersion: string, tenant?: string): object => ({
@@ -149,6 +151,23 @@ describe('finding the interface of an agent', () => {
     tries = -10;
     await expect(connect('http://agent.example', { fetch, retry })).rejects.toMatchObject({ code: 'UNAVAILABLE' });
     expect(tries).toBe(-7);
+  });
+
+  test('reads no card that is larger than a card can be, and follows no redirect without end (case 84)', async () => {
+    await using large = await FakeAgent.open((_asked, response) => {
+      response.writeHead(200, { 'content-type': 'application/json' }).end(`{"name":"${'x'.repeat(CARD_BYTES_MAX)}"}`);
+    });
+    await expect(connect(`${large.url}/large.json`)).rejects.toMatchObject({
+      code: 'INVALID_AGENT_RESPONSE',
+      message: expect.stringContaining(`${CARD_BYTES_MAX} bytes`),
+    });
+    await using round = await FakeAgent.open((asked, response) => response.writeHead(307, { location: `${asked.path}x` }).end());
+    const client = await connect(round.url, { prefer: 'HTTP+JSON' });
+    await expect(client.task('x').get()).rejects.toMatchObject({
+      code: 'INVALID_AGENT_RESPONSE',
+      message: expect.stringContaining(`more than ${REDIRECTS_MAX} times`),
+    });
+    expect(round.asked.filter(({ path }) => path.startsWith('/rest/'))).toHaveLength(REDIRECTS_MAX + 1);
   });
 
   test('follows a redirect within the origin, and never one to another (case 91)', async () => {

@@ -1,4 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import type { IncomingRequest } from '../../src/bindings/exchange.ts';
+import { LINGER_BYTES_MAX } from '../../src/mounts/node-print.ts';
+import { HEADERS_MAX } from '../../src/mounts/node-server.ts';
 import { aMessage, aTask, chunk, Feed, ManualClock, onStage, until } from '../bindings/stage.ts';
 import { RawSocket, requestText } from './raw.ts';
 
@@ -140,6 +143,34 @@ describe('who sends badly', () => {
     expect(big.status).toBe(413);
     await big.untilClosed();
     expect((await fetch(open.url + CARD)).status).toBe(200);
+  });
+
+  test('who goes on sending behind its answer is read for a while, and then cut, however fast it is (P11)', async () => {
+    // the clock stands still: it is the bytes that end it
+    await using open = await onStage({ clock: new ManualClock(), limits: { bodyBytesMax: 1_000 } });
+    await using big = new RawSocket(open.url);
+    big.send(requestText('POST /rest/message:send', { ...json, 'content-length': 4 * LINGER_BYTES_MAX }));
+    const piece = 'x'.repeat(1_048_576);
+    for (let sent = 0; sent < 4 * LINGER_BYTES_MAX && !big.isClosed; sent += piece.length) {
+      await new Promise((resolve) => big.socket.write(piece, resolve));
+    }
+    await big.untilClosed();
+    expect(big.status).toBe(413);
+    expect(big.socket.bytesWritten).toBeGreaterThan(LINGER_BYTES_MAX);
+    expect(big.socket.bytesWritten).toBeLessThan(2 * LINGER_BYTES_MAX); // and what the two kernels hold
+  });
+
+  test('more headers than anybody needs are passed over', async () => {
+    const seen: (string | undefined)[] = [];
+    const identify = (request: IncomingRequest): undefined => {
+      for (const index of [0, HEADERS_MAX]) seen.push(request.header(`x-${index}`));
+    };
+    await using open = await onStage({ operations, identify });
+    await using one = new RawSocket(open.url);
+    const many = Object.fromEntries(Array.from({ length: HEADERS_MAX + 1 }, (_, index) => [`x-${index}`, 'here']));
+    one.send(requestText('GET /rest/tasks/t', many));
+    await one.until('task-1');
+    expect(seen).toEqual(['here', undefined]);
   });
 
   test('a caller who hangs up in the middle of a body costs nothing more, and no task', async () => {
