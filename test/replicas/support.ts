@@ -31,49 +31,6 @@ export async function collect(
   return all;
 }
 
-/** A stream that is open: its first item is here, and `all` of its items when it has ended. */
-export async function opened(stream: AsyncGenerator<Seen>): Promise<{ readonly all: Promise<Seen[]> }> {
-  const first = await stream.next();
-  const all = (async () => [...(first.done ? [] : [first.value]), ...(await collect(stream))])();
-  all.catch(() => undefined); // whoever wants it meets its error there
-  return { all };
-}
-
-/** How long a race may take to come out in every way. */
-const MET_MS_MAX = 90_000;
-
-/** Runs so many rounds, and then on until each of the outcomes was met: on a slow machine as on a fast one. */
-export async function untilMet<Outcome>(
-  wanted: readonly Outcome[],
-  count: number,
-  round: () => Promise<readonly Outcome[]>,
-): Promise<void> {
-  const met = new Set<Outcome>();
-  const end = Date.now() + MET_MS_MAX;
-  for (let number = 0; number < count || wanted.some((one) => !met.has(one)); number++) {
-    if (number >= count && Date.now() > end)
-      throw new Error(`met ${[...met].join(', ')} in ${number} rounds, not ${wanted.filter((one) => !met.has(one)).join(', ')}`);
-    for (const outcome of await round()) met.add(outcome);
-  }
-}
-
-/** When to do something so that it meets a moment: each outcome moves it towards the other side, and a little chance spreads it. */
-export class Aim {
-  /** How long the script is silent before what is aimed at. */
-  readonly silentMs: number = 50;
-  #offsetMs = 0;
-
-  /** How long to wait after the answer that started the script. */
-  get waitMs(): number {
-    return Math.max(0, this.silentMs + this.#offsetMs + (Math.random() - 0.5) * 10);
-  }
-
-  /** Too late: earlier next time; else later. */
-  adjust(isLate: boolean): void {
-    this.#offsetMs = Math.max(-this.silentMs, this.#offsetMs + (isLate ? -3 : 3));
-  }
-}
-
 /** The states that items told, in order. */
 export function statesOf(items: readonly Pick<Seen, 'item'>[]): TaskState[] {
   return items.flatMap(({ item }) => stateIn(item) ?? []);
