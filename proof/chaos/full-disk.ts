@@ -25,8 +25,8 @@ export interface FullDiskParts {
 }
 
 const CHUNKS = 200;
-const FULL_MS_MAX = 30_000;
-const REFUSED_MS_MAX = 10_000;
+const FULL_MS_MAX = 60_000;
+const REFUSED_MS_MAX = 20_000;
 
 /**
  * A disk that becomes full under replicas at work: writes are refused with a typed error, reads go on; one replica is killed meanwhile.
@@ -63,7 +63,7 @@ async function fillAndClear({ stage, disk, load, ...parts }: FullScene): Promise
   const known = await a.sendForTask('emit 3 1; done');
   const { id: running } = await a.sendForTask(`emit ${CHUNKS} 20; done`, { returnImmediately: true });
   load.start(3);
-  await eventually('the load', () => stage.history.facts.length > 50);
+  await eventually('the load', () => stage.history.facts.length > 50, FULL_MS_MAX);
 
   await disk.fill(pids());
   await refusal(stage, parts);

@@ -6,7 +6,7 @@ import { isLoss, isTrouble, User } from './user.ts';
 import type { UserParts } from './user.ts';
 
 /** How long the last of the users may need once nobody begins anything more: a user that waits for ever is a broken promise. */
-const LEAVE_MS_MAX = 60_000;
+const LEAVE_MS_MAX = 120_000;
 
 /** Users who do everything at once, until they are told to leave. */
 export class Load {

@@ -4,19 +4,19 @@ import type { Policy } from './policies.ts';
 import type { FaultName, Reached, RuleName } from './reached.ts';
 import { pause } from './waits.ts';
 
-/** Something to do to replicas, and whether others may do something at the same time. */
+/** Something to do to replicas, and beside whom: others, nobody, or on replicas of its own, so that nobody has to wait for it. */
 export interface Deed {
   readonly fault: FaultName;
-  readonly isAlone: boolean;
+  readonly beside: 'others' | 'nobody' | 'all';
   run(hand: Hand): Promise<void>;
 }
 
-const kill = (onLost?: Policy['onLost']): Deed => ({ fault: 'kill', isAlone: false, run: (hand) => hand.kill(onLost) });
-const stop: Deed = { fault: 'stop', isAlone: false, run: (hand) => hand.stop() };
-const drain: Deed = { fault: 'drain', isAlone: false, run: (hand) => hand.drain() };
-const deadAck: Deed = { fault: 'deadAck', isAlone: false, run: (hand) => hand.deadAck() };
-const stoppedCommit: Deed = { fault: 'stoppedCommit', isAlone: true, run: (hand) => hand.stoppedCommit() };
-const full: Deed = { fault: 'full', isAlone: true, run: (hand) => hand.full() };
+const kill = (onLost?: Policy['onLost']): Deed => ({ fault: 'kill', beside: 'others', run: (hand) => hand.kill(onLost) });
+const stop: Deed = { fault: 'stop', beside: 'others', run: (hand) => hand.stop() };
+const drain: Deed = { fault: 'drain', beside: 'others', run: (hand) => hand.drain() };
+const deadAck: Deed = { fault: 'deadAck', beside: 'others', run: (hand) => hand.deadAck() };
+const stoppedCommit: Deed = { fault: 'stoppedCommit', beside: 'nobody', run: (hand) => hand.stoppedCommit() };
+const full: Deed = { fault: 'full', beside: 'all', run: (hand) => hand.full() };
 
 /** Any replica, and nothing else. */
 export const anyKill: Deed = kill();

@@ -6,30 +6,23 @@ export interface Policy {
   readonly whileWorking: WhileWorking;
 }
 
-// the first three cover every rule; each start of a replica takes the next pair, so that all nine come up
-const PAIRS: readonly Policy[] = (
-  [
-    ['fail', 'enqueue'],
-    ['retry', 'interrupt'],
-    ['ask', 'refuse'],
-    ['retry', 'enqueue'],
-    ['ask', 'interrupt'],
-    ['fail', 'refuse'],
-    ['ask', 'enqueue'],
-    ['fail', 'interrupt'],
-    ['retry', 'refuse'],
-  ] as const
-).map(([onLost, whileWorking]) => ({ onLost, whileWorking }));
+const ON_LOST: readonly OnLost[] = ['fail', 'retry', 'ask'];
+const WHILE_WORKING: readonly WhileWorking[] = ['enqueue', 'interrupt', 'refuse'];
 
-/** Gives each replica that starts a policy, and knows whose is which. */
+/**
+ * Gives each replica that starts a policy, and knows whose is which. Of three neighbours each has its own `onLost`, for good: whatever is
+ * killed meanwhile, each kind of take-over can be had. What messages do to a working task changes with every start, so that all pairs come up.
+ */
 export class Policies {
   readonly #ofReplica = new Map<number, Policy>();
+  readonly #starts = new Map<number, number>();
   readonly #extra = new Map<number, readonly string[]>();
-  #starts = 0;
 
   /** Flags for a replica that starts now. */
   flags(index: number): readonly string[] {
-    const policy = PAIRS[this.#starts++ % PAIRS.length] ?? { onLost: 'fail', whileWorking: 'refuse' };
+    const starts = this.#starts.get(index) ?? 0;
+    this.#starts.set(index, starts + 1);
+    const policy: Policy = { onLost: pick(ON_LOST, index, 'fail'), whileWorking: pick(WHILE_WORKING, index + starts, 'refuse') };
     this.#ofReplica.set(index, policy);
     const extra = this.#extra.get(index) ?? [];
     this.#extra.delete(index);
@@ -44,4 +37,8 @@ export class Policies {
   of(index: number): Policy | undefined {
     return this.#ofReplica.get(index);
   }
+}
+
+function pick<Thing>(things: readonly Thing[], number: number, otherwise: Thing): Thing {
+  return things[number % things.length] ?? otherwise;
 }

@@ -15,6 +15,7 @@ import { Reached } from './reached.ts';
 import { Report } from './report.ts';
 import { openStage } from './stage.ts';
 import type { Stage } from './stage.ts';
+import { pause } from './waits.ts';
 import { Yard } from './yard.ts';
 
 /** After so long what was seen is judged and forgotten: a history of half an hour would not fit into memory. */
@@ -64,6 +65,8 @@ class Run {
   readonly #effects: Effects;
   readonly #startedAt = callerClock.monotonic();
   readonly #seen: Complaint[] = [];
+  /** Faults on replicas of their own that are under way. */
+  readonly #aside: Promise<void>[] = [];
 
   constructor(options: ChaosOptions, parts: RunParts) {
     this.#options = options;
@@ -149,16 +152,24 @@ class Run {
       while (!isOver()) await this.#do(hand, isLast ? await this.#plan.nextMissing() : number === 0 ? this.#plan.next() : anyKill);
     });
     await Promise.all(working);
+    await Promise.all(this.#aside.splice(0));
     for (const hand of hands) await hand.cleanUp();
   }
 
   async #do(hand: Hand, deed: Deed | undefined): Promise<void> {
     if (!deed) return;
-    const run = (): Promise<void> => deed.run(hand);
-    try {
-      await (deed.isAlone ? this.#yard.alone(run) : this.#yard.together(run));
-    } catch (error) {
-      throw new Error(`the fault "${deed.fault}" could not be carried out`, { cause: error });
-    }
+    const run = async (): Promise<void> => {
+      try {
+        await deed.run(hand);
+      } catch (error) {
+        throw new Error(`the fault "${deed.fault}" could not be carried out`, { cause: error });
+      }
+    };
+    if (deed.beside === 'others') return this.#yard.together(run);
+    if (deed.beside === 'nobody') return this.#yard.alone(run);
+    if (this.#aside.length > 0) return pause(1_000); // one is enough
+    const aside = run();
+    aside.catch(() => undefined); // told at the end of the stretch
+    this.#aside.push(aside);
   }
 }

@@ -104,15 +104,22 @@ interface Judged {
   readonly readers: number;
 }
 
+/** How long the last turns may need once nobody brings any more. */
+const QUIET_MS_MAX = 30_000;
+
 /** Final reads that are under way at once. */
 const READS_AT_ONCE = 8;
 
 async function judgeStage({ rig, history, source, probeOf, readers }: Judged): Promise<Judgement> {
   const taskIds = taskIdsIn(history.facts);
-  const stored = await eventually('every turn to close', async () => {
-    const read = await readStored(source(rig.store), taskIds);
-    return [...read.values()].every(({ row }) => row.phase === 'closed') && read;
-  });
+  const stored = await eventually(
+    'every turn to close',
+    async () => {
+      const read = await readStored(source(rig.store), taskIds);
+      return [...read.values()].every(({ row }) => row.phase === 'closed') && read;
+    },
+    QUIET_MS_MAX,
+  );
   const living = rig.living.map((replica) => rig.replicas.indexOf(replica));
   const reader = (index: number, owner: string): Probe => probeOf(index, owner === '' ? {} : { caller: owner });
   const reads = [...stored].flatMap(([taskId, { row }], place) =>

@@ -13,9 +13,9 @@ export interface StoppedCommit extends Pick<HandParts, 'stage' | 'random' | 'rea
 }
 
 /** Whoever waits for the lock gives up after five seconds; some more on a busy machine. */
-const REFUSED_MS_MAX = 10_000;
-const READ_MS_MAX = 3_000;
-const MET_MS_MAX = 40_000;
+const REFUSED_MS_MAX = 20_000;
+const READ_MS_MAX = 10_000;
+const MET_MS_MAX = 60_000;
 
 /**
  * Stops a replica that writes all the time until it stands still in the middle of a commit, with the file's write lock in its hand. Then
