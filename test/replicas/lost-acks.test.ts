@@ -2,7 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { NO_TASK } from '../../proof/chaos/stage.ts';
 import { LostAnswerError } from '../../src/testing/probe.ts';
 import type { Probe } from '../../src/testing/probe.ts';
-import { chunks, collect, ended, eventually, opened, openStage, partsOf, standing, statesOf, textsOf } from './support.ts';
+import { opened } from './races.ts';
+import { chunks, collect, ended, eventually, openStage, partsOf, standing, statesOf, textsOf } from './support.ts';
 import type { Stage } from './support.ts';
 
 /** `dead-ack` kills the process behind the commit of its fifth write. */
