@@ -62,7 +62,7 @@ describe('a store in trouble', () => {
       expect(result).toMatchObject({ status: 'rejected', reason: { code: 'UNAVAILABLE', retryAfterMs: 1_000 } });
       expect(String(result.status === 'rejected' && result.reason)).not.toMatch(/SELECT|secret/);
     }
-    expect(performance.now() - before).toBeLessThan(7_000);
+    expect(performance.now() - before).toBeLessThan(19_000); // after five seconds, and not when somebody gives up
     expect(stage.operations.openCalls).toBe(0);
   });
 
