@@ -1,5 +1,5 @@
-import { execFile } from 'node:child_process';
-import { closeSync, openSync, statSync, writeSync } from 'node:fs';
+import { execFile, execFileSync } from 'node:child_process';
+import { closeSync, openSync, rmSync, statSync, writeSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -40,6 +40,11 @@ export async function openSmallDisk(kind?: SmallDisk['kind']): Promise<SmallDisk
 
 function tmpfs(folder: string): SmallDisk {
   const ballast = join(folder, 'ballast');
+  const release = (): void => {
+    execFileSync('umount', ['-l', folder]);
+    rmSync(folder, { recursive: true, force: true });
+  };
+  process.once('exit', release); // of a run that is broken off
   return {
     kind: 'tmpfs',
     folder,
@@ -53,8 +58,8 @@ function tmpfs(folder: string): SmallDisk {
     },
     clear: () => rm(ballast, { force: true }),
     async [Symbol.asyncDispose]() {
-      await run('umount', ['-l', folder]);
-      await rm(folder, { recursive: true, force: true });
+      process.off('exit', release);
+      release();
     },
   };
 }
