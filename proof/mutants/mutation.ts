@@ -75,7 +75,7 @@ export const onMemory = (name: string): Catcher => suite('test/stores/memory.tes
 export const onSqlite = (name: string): Catcher => suite('test/stores/sqlite.test.ts', name);
 
 /** Some seeds of the lab from the first on, one process, to the first violation. */
-export const lab: Catcher = { kind: 'lab', file: 'proof/lab.ts', args: ['--seeds', '60', '--jobs', '1', '--bail'] };
+export const lab: Catcher = { kind: 'lab', file: 'proof/lab.ts', args: ['--seeds', '150', '--jobs', '1', '--bail'] };
 
 /** Each fault once to real processes on SQLite, and no longer than it takes. */
 export const chaos: Catcher = { kind: 'chaos', file: 'proof/chaos.ts', args: ['--store', 'sqlite', '--minutes', '0.2', '--seed', '1'] };

@@ -13,17 +13,15 @@ export type Verdict =
 /** "Within a minute" (issue 4): whatever takes longer has not caught anything. */
 const CATCH_MS_MAX = 60_000;
 
-/** Chaos needs its time; it is asked beside a suite that is quicker, never alone. */
-const CHAOS_MS_MAX = 240_000;
+/** What programs may take that are asked alone; on a quiet machine they need a fifth of it. */
+const PROGRAM_MS_MAX = 400_000;
 
 /** How much is told of what a program found. */
 const SAID_LENGTH_MAX = 200;
 
 /** Asks a catcher about a tree. */
 export function ask(catcher: Catcher, tree: string): Promise<Verdict> {
-  return catcher.kind === 'suite' || catcher.kind === 'model'
-    ? askSuite(catcher, tree)
-    : askProgram(catcher, tree, catcher.kind === 'chaos' ? CHAOS_MS_MAX : CATCH_MS_MAX);
+  return catcher.kind === 'suite' || catcher.kind === 'model' ? askSuite(catcher, tree) : askProgram(catcher, tree);
 }
 
 /** How a person would call it. */
@@ -86,14 +84,14 @@ function readReport(file: string): Report | undefined {
  * Lab and chaos say how many violations they found. Nothing else counts here: that a short run did not reach every rule is no word about
  * the fault, and neither is an accident of their own.
  */
-async function askProgram({ file, args = [] }: Catcher, tree: string, msMax: number): Promise<Verdict> {
-  const ended = await runNode(['--import', 'tsx', file, ...args], { cwd: tree, msMax });
+async function askProgram({ file, args = [] }: Catcher, tree: string): Promise<Verdict> {
+  const ended = await runNode(['--import', 'tsx', file, ...args], { cwd: tree, msMax: PROGRAM_MS_MAX });
   const lines = ended.output.split('\n');
   const count = lines.findLast((line) => /\b[1-9]\d* violations?\b/.test(line));
   const first = lines.find((line) => /^(?:violation of|\s+P\d+ )/.test(line));
   if (ended.code === 1 && count !== undefined) return { kind: 'failed', by: (first ?? count).trim().slice(0, SAID_LENGTH_MAX) };
   const isWhole = ended.code === 0 || (ended.code === 1 && lines.some((line) => /\b(?:0|no) violations?\b/.test(line)));
-  return isWhole ? { kind: 'passed' } : broke(ended, msMax);
+  return isWhole ? { kind: 'passed' } : broke(ended, PROGRAM_MS_MAX);
 }
 
 function broke({ isLate, code, output }: Ended, msMax: number): Verdict {

@@ -1,5 +1,5 @@
 import type { Mutation } from '../mutation.ts';
-import { lab, onMemory, suite } from '../mutation.ts';
+import { chaos, lab, onMemory, suite } from '../mutation.ts';
 
 const rule = (name: string): string => `src/log/rules/${name}.ts`;
 
@@ -81,7 +81,7 @@ export const ruleMutations: readonly Mutation[] = [
     file: rule('append'),
     find: `row.waiting = row.waiting.filter((seq) => !taken.includes(seq));`,
     replace: ``,
-    caughtBy: [onMemory('messages that a turn took no longer wait')],
+    caughtBy: [onMemory('messages that a turn took no longer wait'), chaos],
   },
   {
     name: 'key-after-refusal',
@@ -100,7 +100,7 @@ export const ruleMutations: readonly Mutation[] = [
     file: rule('accept'),
     find: `if (known.digest !== ask.digest) return { kind: 'keyMismatch' };`,
     replace: ``,
-    caughtBy: [onMemory('a key with other content is refused')],
+    caughtBy: [onMemory('a key with other content is refused'), chaos],
   },
   {
     name: 'owner-not-compared',
@@ -176,7 +176,7 @@ export const ruleMutations: readonly Mutation[] = [
     file: rule('turns'),
     find: `state: 'TASK_STATE_SUBMITTED', answers: next, ordinal: ending.ordinal, body });`,
     replace: `state: ending.state ?? 'TASK_STATE_SUBMITTED', answers: next, ordinal: ending.ordinal, body });`,
-    caughtBy: [onMemory('a turn that closes while messages wait hands over'), lab],
+    caughtBy: [onMemory('a turn that closes while messages wait hands over'), lab, chaos],
   },
   {
     name: 'waiting-lost-at-close',
@@ -185,7 +185,7 @@ export const ruleMutations: readonly Mutation[] = [
     file: rule('turns'),
     find: `return isLast ? undefined : draft.row.waiting[0];`,
     replace: `return isLast || state === 'TASK_STATE_COMPLETED' ? undefined : draft.row.waiting[0];`,
-    caughtBy: [onMemory('a turn that closes while messages wait hands over')],
+    caughtBy: [onMemory('a turn that closes while messages wait hands over'), chaos],
   },
   {
     name: 'fence-stays-at-hand-over',
@@ -218,7 +218,7 @@ export const ruleMutations: readonly Mutation[] = [
     file: rule('settle'),
     find: `if (isTerminal(row.state)) return { result: { kind: 'settled', state: row.state } };`,
     replace: ``,
-    caughtBy: [onMemory('of another end the caller learns its state'), lab],
+    caughtBy: [onMemory('of another end the caller learns its state'), lab, chaos],
   },
   {
     name: 'fence-stays-at-claim',
