@@ -2,13 +2,33 @@ import type { Verdict } from '../../src/testing/checker.ts';
 import type { Complaint } from './complaint.ts';
 import type { ChaosOptions } from './options.ts';
 import type { Reached } from './reached.ts';
-import { FAULTS, RULES } from './reached.ts';
+import { FAULTS, RULES, sentenceOf } from './reached.ts';
 
 /** Of the kills at least this share must have had a verdict: a machine that has no time for any proves nothing. */
 const JUDGED_SHARE_MIN = 0.5;
 
 /** Violations that are shown; more of them say no more. */
 const VIOLATIONS_SHOWN_MAX = 20;
+
+/** What a run prints at its end, as a line of JSON. */
+export interface Summary {
+  /** How long, or how many kills. */
+  readonly asked: string;
+  readonly seed: number;
+  readonly store: string;
+  readonly replicas: number;
+  readonly node: string;
+  readonly seconds: number;
+  readonly stretches: number;
+  readonly violations: number;
+  readonly failures: readonly string[];
+  readonly kills: { readonly killed: number; readonly stopped: number; readonly judged: number };
+  readonly settledMs: { readonly p50: number; readonly p90: number; readonly p99: number; readonly max: number };
+  readonly faults: Readonly<Record<string, number>>;
+  readonly rules: Readonly<Record<string, number>>;
+  readonly judged: Readonly<Record<'facts' | 'tasks' | 'entries' | 'items' | 'sends' | 'cancels', number>>;
+  readonly heapMb: { readonly first: number; readonly most: number; readonly last: number };
+}
 
 /** What a run has found so far: sums only, so that it does not grow with the run. */
 export class Report {
@@ -58,10 +78,11 @@ export class Report {
   }
 
   /** The whole of it, for programs. */
-  get json(): object {
-    const { store, replicas, seed } = this.#options;
+  get json(): Summary {
+    const { store, replicas, seed, minutes, cycles } = this.#options;
     const times = this.#settledMs.toSorted((one, other) => one - other);
     return {
+      asked: cycles === undefined ? `${minutes} minutes` : `${cycles} kills`,
       seed,
       store: store.name,
       replicas,
@@ -94,7 +115,7 @@ export class Report {
   /** For people. */
   table(): string {
     const rows = (names: readonly Parameters<Reached['of']>[0][]): string =>
-      names.map((name) => `  ${name.padEnd(22)} ${String(this.#reached.of(name)).padStart(7)}`).join('\n');
+      names.map((name) => `  ${String(this.#reached.of(name)).padStart(7)}  ${name.padEnd(20)} ${sentenceOf(name)}`).join('\n');
     const shown = this.violations.slice(0, VIOLATIONS_SHOWN_MAX).map(({ promise, taskId, says }) => `  ${promise} ${taskId ?? ''} ${says}`);
     return [
       `faults\n${rows(FAULTS)}`,
