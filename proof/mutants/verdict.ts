@@ -13,8 +13,8 @@ export type Verdict =
 /** "Within a minute" (issue 4): whatever takes longer has not caught anything. */
 const CATCH_MS_MAX = 60_000;
 
-/** What programs may take that are asked alone; on a quiet machine they need a fifth of it. */
-const PROGRAM_MS_MAX = 400_000;
+/** What whole files may take without a fault, and programs that are asked alone; on a quiet machine they need a fifth of it. */
+const WHOLE_MS_MAX = 400_000;
 
 /** How much is told of what a program found. */
 const SAID_LENGTH_MAX = 200;
@@ -41,7 +41,7 @@ interface Report {
 
 async function askSuite({ file, name }: Catcher, tree: string): Promise<Verdict> {
   const filter = name === undefined ? [] : ['-t', name.replaceAll(/[$()*+.?[\\\]^{|}]/g, '\\$&')];
-  const { report, ended } = await runSuite(file, { tree, args: [...filter, '--bail=1'] });
+  const { report, ended } = await runSuite(file, { tree, args: [...filter, '--bail=1'], msMax: CATCH_MS_MAX });
   if (report === undefined) return broke(ended, CATCH_MS_MAX);
   const failed = testsOf(report).find(({ status }) => status === 'failed');
   if (failed !== undefined) return { kind: 'failed', by: failed.fullName };
@@ -53,19 +53,19 @@ async function askSuite({ file, name }: Catcher, tree: string): Promise<Verdict>
 
 /** The full names of the tests of a file that pass in a tree. */
 export async function passingTests(file: string, tree: string): Promise<ReadonlySet<string>> {
-  const { report } = await runSuite(file, { tree, args: [] });
+  const { report } = await runSuite(file, { tree, args: [], msMax: WHOLE_MS_MAX });
   const tests = report === undefined ? [] : testsOf(report);
   return new Set(tests.filter(({ status }) => status === 'passed').map(({ fullName }) => fullName));
 }
 
 async function runSuite(
   file: string,
-  { tree, args }: { readonly tree: string; readonly args: readonly string[] },
+  { tree, args, msMax }: { readonly tree: string; readonly args: readonly string[]; readonly msMax: number },
 ): Promise<{ readonly report: Report | undefined; readonly ended: Ended }> {
   const reportFile = join(tree, 'report.json');
   rmSync(reportFile, { force: true });
   const command = ['node_modules/vitest/vitest.mjs', 'run', file, ...args, '--reporter=json', `--outputFile=${reportFile}`];
-  const ended = await runNode(command, { cwd: tree, msMax: CATCH_MS_MAX });
+  const ended = await runNode(command, { cwd: tree, msMax });
   return { report: ended.isLate ? undefined : readReport(reportFile), ended };
 }
 
@@ -85,13 +85,13 @@ function readReport(file: string): Report | undefined {
  * the fault, and neither is an accident of their own.
  */
 async function askProgram({ file, args = [] }: Catcher, tree: string): Promise<Verdict> {
-  const ended = await runNode(['--import', 'tsx', file, ...args], { cwd: tree, msMax: PROGRAM_MS_MAX });
+  const ended = await runNode(['--import', 'tsx', file, ...args], { cwd: tree, msMax: WHOLE_MS_MAX });
   const lines = ended.output.split('\n');
   const count = lines.findLast((line) => /\b[1-9]\d* violations?\b/.test(line));
   const first = lines.find((line) => /^(?:violation of|\s+P\d+ )/.test(line));
   if (ended.code === 1 && count !== undefined) return { kind: 'failed', by: (first ?? count).trim().slice(0, SAID_LENGTH_MAX) };
   const isWhole = ended.code === 0 || (ended.code === 1 && lines.some((line) => /\b(?:0|no) violations?\b/.test(line)));
-  return isWhole ? { kind: 'passed' } : broke(ended, PROGRAM_MS_MAX);
+  return isWhole ? { kind: 'passed' } : broke(ended, WHOLE_MS_MAX);
 }
 
 function broke({ isLate, code, output }: Ended, msMax: number): Verdict {
