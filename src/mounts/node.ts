@@ -137,7 +137,8 @@ class NodeMount implements Served {
     const inner = withoutPrefix(path, this.#prefix);
     const probed = probe(this.#options.server ? inner : path, this.#agent.isReady && !this.#closing);
     if (probed) {
-      response.writeHead(probed.status, probed.headers).end(probed.body);
+      // a connection that was busy when we closed would be kept for the next probe, and the next: as long as somebody asks
+      response.writeHead(probed.status, this.#isLast() ? { ...probed.headers, connection: 'close' } : probed.headers).end(probed.body);
       return;
     }
     if (this.#others.length > 0 && (inner === undefined || !isOurs(request.method ?? 'GET', inner))) {

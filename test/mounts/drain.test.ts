@@ -59,6 +59,23 @@ describe('close', () => {
     await open.served.closed;
   });
 
+  test('answers a probe that was under way, and keeps no connection for the next one: nobody goes on asking who has closed', async () => {
+    const drained = gate();
+    await using open = await onStage();
+    open.stage.drained = drained.opened;
+    await using asking = new RawSocket(open.url);
+    await new Promise<void>((resolve) => asking.socket.write('GET /healthz HTTP/1.1\r\nhost: x\r\n', () => resolve()));
+    // it has arrived: twice around the loop that both ends share
+    for (let round = 0; round < 2; round += 1) await new Promise((resolve) => setImmediate(resolve));
+    const closing = open.served.close();
+    asking.send('\r\n');
+    await asking.untilClosed();
+    expect(asking.status).toBe(200);
+    expect(asking.received.toLowerCase()).toContain('connection: close');
+    drained.open();
+    await closing;
+  });
+
   test('cuts what is still open when the agent has drained', async () => {
     await using open = await onStage({ operations: { subscribeToTask: async () => new Feed().push(chunk(1)) } });
     await using streaming = new RawSocket(open.url);
