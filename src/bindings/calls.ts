@@ -104,11 +104,12 @@ class OpenedCall implements Call {
   readonly extensions: readonly string[];
   readonly idempotencyKey?: string;
   readonly lastEventId?: string;
-  readonly #asked: Asked;
+  readonly #exchange: Exchange;
+  readonly #reference: Reference;
 
-  constructor(asked: Asked, tenant: string) {
-    const { exchange, caller } = asked;
-    this.#asked = asked;
+  constructor({ exchange, caller, reference }: Asked, tenant: string) {
+    this.#exchange = exchange;
+    this.#reference = reference;
     this.caller = caller;
     this.tenant = tenant;
     this.extensions = parseExtensions(exchange.header(headerNames.extensions));
@@ -119,12 +120,12 @@ class OpenedCall implements Call {
   }
 
   get reference(): string {
-    return this.#asked.reference.id;
+    return this.#reference.id;
   }
 
   // mounts make the signal when somebody asks for it, and most calls end before anybody does
   get signal(): Signal {
-    return this.#asked.exchange.signal;
+    return this.#exchange.signal;
   }
 }
 

@@ -81,11 +81,9 @@ export function createAnswer(
       onClose?.(response);
     });
     const printed = await (cors ? reply(exchange) : agent.handle(exchange));
-    try {
-      await print(printed, request, response, { clock: agent.clock, stallMs, isLast: isLast?.() ?? false });
-    } finally {
-      printed.onSent?.();
-    }
+    const isPrinted = print(printed, request, response, { clock: agent.clock, stallMs, isLast: isLast?.() ?? false });
+    // handed on, not awaited, as in `print`
+    return printed.onSent ? isPrinted.finally(printed.onSent) : isPrinted;
   };
   return (incoming) => {
     run(incoming).catch((error: unknown) => {

@@ -25,16 +25,19 @@ export async function print(reply: Reply, request: IncomingMessage, response: Se
   if (response.destroyed || response.writableEnded) return drop(body);
   const isUnread = !request.complete;
   writeHead(reply, response, options.isLast || isUnread);
-  if (typeof body !== 'string') {
-    response.flushHeaders(); // the caller learns at once that the stream is open
-    if (!(await new Pump(body, response, options).run())) return;
-  } else if (body.length > PIECE_LENGTH_MAX) {
-    if (!(await new Pump(piecesOf(body), response, options).run())) return;
-  } else if (!isUnread) {
-    response.end(body); // headers and body in one system call
-    return watchEnd(response, options);
-  } else response.write(body);
-  if (isUnread) await readRest(request, options.clock);
+  if (typeof body === 'string' && body.length <= PIECE_LENGTH_MAX) {
+    response[isUnread ? 'write' : 'end'](body); // headers and body in one system call
+    return isUnread ? end(request, response, options) : watchEnd(response, options);
+  }
+  if (typeof body !== 'string') response.flushHeaders(); // the caller learns at once that the stream is open
+  const pump = new Pump(typeof body === 'string' ? piecesOf(body) : body, response, options);
+  // handed on, not awaited: a function that waits for the end of a stream would hold all it knows until then
+  return pump.run().then((isWhole) => (isWhole ? end(request, response, options) : undefined));
+}
+
+/** All is written. */
+async function end(request: IncomingMessage, response: ServerResponse, options: PrintOptions): Promise<void> {
+  if (!request.complete) await readRest(request, options.clock);
   response.end();
   watchEnd(response, options);
 }
