@@ -97,12 +97,14 @@ export class Front {
         incoming.pipe(outgoing); // not before: what was not sent to a dead replica can go to the next
       }),
     );
+    const leave = (): void => void outgoing.destroy();
     outgoing.on('error', () => {
+      reply.off('close', leave); // a reply that tries one dead replica after the other keeps nothing of them
       if (!isConnected) this.#try(incoming, reply, others);
       else reply.destroy(); // whether the replica did it is not known: the caller is to find out, not to be told a story
     });
     outgoing.on('response', (response) => passReply({ response, reply, name: target.name }));
-    reply.on('close', () => outgoing.destroy());
+    reply.on('close', leave);
   }
 }
 

@@ -53,6 +53,23 @@ describe('the front', () => {
     for (const body of ['one', 'two']) expect(await textOf(url, { method: 'POST', body })).toBe(body);
   });
 
+  test('keeps nothing of the dead replicas that it has tried', async () => {
+    const dead = await replica('A');
+    dead.server.closeAllConnections();
+    await new Promise((resolve) => dead.server.close(resolve));
+    const { url } = await front(...Array.from({ length: 12 }, () => dead), await replica('B'));
+    const warnings: string[] = [];
+    const listen = (warning: Error): void => void warnings.push(warning.name);
+    process.on('warning', listen);
+    try {
+      expect(await textOf(url)).toBe('B');
+      await new Promise((resolve) => setImmediate(resolve)); // warnings come a moment later
+    } finally {
+      process.off('warning', listen);
+    }
+    expect(warnings).toEqual([]);
+  });
+
   test('answers 503 when nobody is left', async () => {
     const { url } = await front();
     expect((await fetch(url)).status).toBe(503);
