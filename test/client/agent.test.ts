@@ -130,19 +130,23 @@ describe('a client before several replicas', () => {
   function cutAfter(body: ReadableStream<Uint8Array>, events: number): ReadableStream<Uint8Array> {
     const reader = body.getReader();
     let passed = 0;
-    return new ReadableStream({
-      async pull(controller) {
-        const { done, value } = await reader.read();
-        if (done) return controller.close();
-        const text = new TextDecoder().decode(value);
-        passed += text.split('\n\n').filter((block) => block.includes('data:')).length;
-        controller.enqueue(value);
-        if (passed < events) return;
-        controller.error(new Error('cut'));
-        await reader.cancel();
+    return new ReadableStream(
+      {
+        async pull(controller) {
+          if (passed >= events) {
+            controller.error(new Error('cut'));
+            return reader.cancel();
+          }
+          const { done, value } = await reader.read();
+          if (done) return controller.close();
+          const text = new TextDecoder().decode(value);
+          passed += text.split('\n\n').filter((block) => block.includes('data:')).length;
+          controller.enqueue(value);
+        },
+        cancel: () => reader.cancel(),
       },
-      cancel: () => reader.cancel(),
-    });
+      { highWaterMark: 0 }, // nothing waits in it: an error would drop what has passed, and where nothing gets through nobody gets on
+    );
   }
 
   const open = (agents: readonly Agent[], eventsMax?: number): Promise<Client> =>

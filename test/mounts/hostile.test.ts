@@ -286,7 +286,7 @@ describe('who reads badly', () => {
       ends = piece.toString('latin1', Math.max(0, piece.length - 5));
     });
     slow.send(requestText('GET /rest/tasks/flood:subscribe'));
-    await until(() => ends === '0\r\n\r\n', 'the stream has ended', 10_000);
+    await until(() => ends === '0\r\n\r\n', 'the stream has ended', 30_000);
     expect(state.made).toBe(1_000);
     expect(bytes).toBeGreaterThan(32 * 1024 * 1_000);
   });
@@ -321,7 +321,7 @@ describe('who reads badly', () => {
       socket.send(requestText(`GET /rest/tasks/${index}:subscribe`));
       return socket;
     });
-    await until(() => floods.every(({ state }) => state.made > 0), 'all floods have begun', 10_000);
+    await until(() => floods.every(({ state }) => state.made > 0), 'all floods have begun', 30_000);
     const after = await medianMs(open.url);
     expect(after).toBeLessThan(5 * before + 20); // a ratio: the machine may be busy with other things
     await Promise.all(stuck.map((socket) => socket[Symbol.asyncDispose]()));
