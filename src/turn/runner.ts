@@ -71,7 +71,7 @@ export class TurnRunner implements Service {
     if (this.#isStopped) return;
     this.#parts.log.listen({
       onQueued: () => this.#claims.hint(),
-      onMoved: (taskId) => this.#turns.holds(taskId) && this.#pulse.hurry(),
+      onMoved: (taskId) => this.#onMoved(taskId),
       onGrew: () => {}, // an open inbox follows the log like everybody else
       onAny: () => this.#onAny(),
     });
@@ -164,6 +164,13 @@ export class TurnRunner implements Service {
   /** Others may have taken us for dead by now, and a retry may run already: what must not run twice at once stops (P4). */
   #onSilence(): void {
     this.#turns.loseAll('silence', (turn) => turn.onLost === 'retry');
+  }
+
+  /** What the row of that one turn does not tell, because it cannot be read now or too many moved at once, the next look does. */
+  #onMoved(taskId: string): void {
+    if (!this.#turns.holds(taskId)) return;
+    const hurry = (): void => this.#pulse.hurry();
+    this.#turns.recheck(taskId).then((isDone) => isDone || hurry(), hurry);
   }
 
   #onAny(): void {

@@ -83,6 +83,7 @@ export class RunningTurn implements WriterRun {
   #row: TaskRow;
   #hasBegun = false;
   #isCodeRunning = false;
+  #isReleasing = false;
   #lastWordAt = 0;
   #silence: Timer | undefined;
   #deadline: Timer | undefined;
@@ -119,6 +120,11 @@ export class RunningTurn implements WriterRun {
     return this.#writer.isClosed;
   }
 
+  /** It is being given away: what moves its fence is its own doing. */
+  get isReleasing(): boolean {
+    return this.#isReleasing;
+  }
+
   /** The code is running, whatever became of its turn. */
   get isCodeRunning(): boolean {
     return this.#isCodeRunning;
@@ -152,7 +158,10 @@ export class RunningTurn implements WriterRun {
     const patience = { clock, random, signal: eitherOf(signal, this.#over) };
     if (this.isEnding) await sleep(clock, SETTLE_MS, patience.signal);
     if (this.isOver) return;
-    const result = await persist(() => log.release({ taskId: this.taskId, fence: this.fence, why }), patience);
+    this.#isReleasing = true;
+    const result = await persist(() => log.release({ taskId: this.taskId, fence: this.fence, why }), patience).finally(
+      () => (this.#isReleasing = false),
+    );
     if (!result) return;
     // an interrupt's grace has passed before its release
     if (why === 'interrupt') this.lose('interrupted', 0);

@@ -24,6 +24,9 @@ export interface RunningTurnsParts {
   readonly onRoom: () => void;
 }
 
+/** Rows of turns that are read one by one at the same time, because of hints; for more than these a look at all is cheaper. */
+const RECHECKS_MAX = 16;
+
 /** The turns of this process and their slots: each grant is started at most once, and no more codes run at once than there are slots. */
 export class RunningTurns {
   readonly #parts: RunningTurnsParts;
@@ -38,6 +41,7 @@ export class RunningTurns {
   readonly #runaways = new Set<RunningTurn>();
   readonly #releasing = new Set<string>();
   #reserved = 0;
+  #rechecks = 0;
   #emptied: (() => void)[] = [];
 
   constructor(parts: RunningTurnsParts) {
@@ -114,6 +118,26 @@ export class RunningTurns {
       else if (this.#held.get(row.id)?.fence !== row.fence) fresh.push(row);
     }
     return fresh;
+  }
+
+  /**
+   * The fence of a turn is said to have moved, or an interrupt to be asked for: its row tells, and what a look would do is done. One row costs
+   * the same however many turns run here. False when too many are asked for at once: then a look has to do it.
+   */
+  async recheck(taskId: string): Promise<boolean> {
+    const turn = this.#held.get(taskId);
+    if (!turn || turn.isReleasing) return true;
+    if (this.#rechecks >= RECHECKS_MAX) return false;
+    this.#rechecks += 1;
+    try {
+      const row = await this.#parts.log.row(taskId);
+      if (row?.fence === turn.fence && row.phase === 'open') turn.see(row);
+      // a turn that says its last word may be closed by that very word, and one that is given away knows why: they will tell
+      else if (!turn.isEnding && !turn.isReleasing) turn.lose(row?.state === 'TASK_STATE_CANCELED' ? 'canceled' : 'superseded');
+      return true;
+    } finally {
+      this.#rechecks -= 1;
+    }
   }
 
   /** Gives a turn back that nobody runs here: its code was called off, or never started. */

@@ -72,7 +72,7 @@ describe.each(sources)('a turn and a bad store, on $name', ({ make }) => {
     let appends = 0;
     link.before = async (verb) => {
       if (verb === 'append' && ++appends === 2) await stage.cancel(id, 1);
-      if (verb === 'tick') await words.promise; // so that the writer learns of it first
+      if (verb === 'tick' || verb === 'read') await words.promise; // so that the writer learns of it first
     };
     expect(await words.promise).toBe('no error: undefined');
     await runner.drained(AbortSignal.timeout(15_000));

@@ -3,7 +3,7 @@ import { sleep } from '../../src/ground/clock.ts';
 import { textOf } from '../../src/protocol/parts.ts';
 import { VirtualClock } from '../../src/testing/virtual-clock.ts';
 import type { Turn } from '../../src/turn/turn.ts';
-import type { StageOptions } from './stage.ts';
+import type { StageOptions, StageReplica } from './stage.ts';
 import { codeOf, errorOf, gate, sources, Stage } from './stage.ts';
 
 const aborted = (turn: Turn): Promise<void> =>
@@ -43,6 +43,53 @@ describe.each(sources)('cancel, on $name', ({ make }) => {
     expect(turn.signal.reason).toMatchObject({ name: 'AbortError' });
     expect(await codeOf(turn.working())).toBe('UNSUPPORTED_OPERATION');
     expect((await stage.gist(id)).at(-1)).toBe('CANCELED');
+  });
+
+  const COUNT = 20;
+
+  /** Silent turns of one replica that does not look by itself within a test. */
+  const openSilent = async (): Promise<{ readonly turns: ReadonlyMap<string, Turn>; readonly holder: StageReplica }> => {
+    const turns = new Map<string, Turn>();
+    await open({
+      replicas: 2,
+      turns: { leaseMs: 400_000, tickMs: 100_000, pollMs: 100_000 },
+      run: (turn) => (turns.set(turn.task.id, turn), aborted(turn)),
+    });
+    const holder = stage.replica(0);
+    await stage.until(() => holder.log.isWakeProven, 'hints arrive');
+    await Promise.all(Array.from({ length: COUNT }, () => stage.send('x', { at: 0, canStart: true })));
+    await stage.until(() => turns.size === COUNT, 'all have begun');
+    holder.link.calls.length = 0;
+    return { turns, holder };
+  };
+
+  test('a cancel reads the row of its own turn only, however many run on that replica', async () => {
+    const { turns, holder } = await openSilent();
+    const [[id, turn] = []] = turns;
+    await stage.cancel(id ?? '', 1);
+    if (turn) await aborted(turn);
+    expect(turn?.signal.reason).toMatchObject({ message: 'The task was canceled.' });
+    expect(holder.link.calls).toEqual(['read']);
+  });
+
+  test('a cancel whose row cannot be read is seen by a look at once', async () => {
+    const { turns, holder } = await openSilent();
+    const [[id, turn] = []] = turns;
+    holder.link.lostCalls.push('read');
+    await stage.cancel(id ?? '', 1);
+    if (turn) await aborted(turn);
+    expect(holder.link.calls).toEqual(['read', 'tick']);
+  });
+
+  test('many cancels at once are seen by a look together, not by a read each', async () => {
+    const { turns, holder } = await openSilent();
+    const slow = gate<undefined>();
+    holder.link.before = async (verb) => void (verb === 'read' && (await slow.promise));
+    for (const id of turns.keys()) await stage.cancel(id, 1);
+    await Promise.all([...turns.values()].map(aborted));
+    expect(holder.link.calls.filter((verb) => verb === 'read')).toHaveLength(16);
+    expect(holder.link.calls).toContain('tick');
+    slow.open(undefined);
   });
 
   test('against a writer that never pauses, CANCELED stays and nothing follows it (cases 1, 93)', async () => {
