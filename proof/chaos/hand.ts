@@ -90,15 +90,15 @@ export class Hand {
       const { name } = stage.rig.replica(index);
       const at = callerClock.wall();
       const end = await stage.rig.terminate(index);
-      const until = callerClock.wall();
-      stage.history.record({ kind: 'leave', at, observer: 'chaos', replica: name, until });
-      const tookMs = stage.rig.lag.fairMs(at, until);
+      const tookMs = stage.rig.lag.fairMs(at, callerClock.wall());
       if (end.code !== 0 || tookMs > DRAIN_MS + DRAIN_SLACK_MS) {
         const how = end.code === undefined ? `by ${end.signal}` : `with ${end.code}`;
         complain({ promise: 'P6', says: `${name} was told to leave and ended ${how} after ${Math.round(tookMs)} ms` });
       }
       await this.#settled(holding);
       reached.add('drainSettled');
+      // until its successor comes: readers may have to go through what they were sent before they see the end
+      stage.history.record({ kind: 'leave', at, observer: 'chaos', replica: name, until: callerClock.wall() });
       await stage.rig.restart(index);
       reached.add('drain');
     });
