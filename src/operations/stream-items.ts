@@ -37,8 +37,8 @@ const none: readonly Entry[] = [];
 export const everything: Course = { isShown: () => true, isLast: () => false };
 
 /**
- * The items of one stream; keeps its call open for as long as they are read. Written out and not as a generator, because thousands
- * of quiet ones are open at once: a generator that waits holds all that it has ever given, the task of the beginning above all (P11).
+ * The items of one stream; keeps its call open for as long as they are read. Written out and not as a generator, because thousands of quiet
+ * ones are open at once: a generator that waits costs a kilobyte, and holds the last batch of entries that it has given (P11).
  */
 export class StreamItems implements AsyncIterableIterator<StreamItem, undefined> {
   readonly #open: OpenCall;
