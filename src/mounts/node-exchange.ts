@@ -115,7 +115,7 @@ function readAll(request: IncomingMessage, { clock, bodyMs, bytesMax, onBytes }:
       timer.cancel();
       request.off('data', onData).off('end', onEnd).off('error', onGone).off('close', onGone);
       request.on('error', ignore);
-      if (error !== undefined) reject(error as Error); // of ours, or what `onBytes` threw
+      if (error !== undefined) reject(error);
       else resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks));
     };
     request.on('data', onData).on('end', onEnd).on('error', onGone).on('close', onGone);
