@@ -109,6 +109,18 @@ test('what was just read is kept, and memory is bounded (P11)', async () => {
   expect(logs.reads).toHaveLength(3);
 });
 
+test('what is kept answers nobody whose cursor it does not reach down to (P1)', async () => {
+  const logs = new Logs();
+  logs.add('a', 'SUBMITTED', 'WORKING', 'WORKING', 'WORKING', 'COMPLETED');
+  const tail = new Tail(logs.store);
+  tail.offer('a', (logs.logs.get('a') ?? []).slice(3)); // as a task's read brings them, to who has folded the rest
+  const seqs = async (after: number): Promise<readonly number[]> => (await tail.read('a', after)).entries.map(({ seq }) => seq);
+  expect(await seqs(3)).toEqual([4, 5]);
+  expect(logs.reads).toHaveLength(0);
+  expect(await seqs(1)).toEqual([2, 3, 4, 5]);
+  expect(logs.reads).toHaveLength(1);
+});
+
 test('a follower sees every entry once and ends after the terminal one (P1)', async () => {
   const logs = new Logs();
   const latches = new Latches();

@@ -49,7 +49,7 @@ export const logMutations: readonly Mutation[] = [
     const from = after + 1 - first.seq;`,
     replace: `|| !last || after >= last.seq) return undefined;
     const from = Math.max(0, after + 1 - first.seq);`,
-    caughtBy: [suite(reads), suite('test/operations/streams.test.ts')],
+    caughtBy: [suite(reads, 'what is kept answers nobody whose cursor it does not reach down to')],
   },
   {
     name: 'recent-entries-without-bound',
