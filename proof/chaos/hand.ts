@@ -38,6 +38,9 @@ export interface HandParts {
 /** Another process may need so long to come up on a machine that is busy. */
 const MOVED_MS_MAX = 60_000;
 
+/** How long a hand tries to give a replica a turn of its own. */
+const HELD_MS_MAX = 20_000;
+
 /** A turn that speaks all the time is long: it is not looked at more often than it has to be. */
 const LOOK_MS = 150;
 
@@ -54,6 +57,7 @@ export class Hand {
   async kill(wanted?: Policy['onLost']): Promise<void> {
     await this.#with(wanted, async (index) => {
       const holding = await this.#hold(index);
+      if (holding.length === 0) return;
       await pause(this.#parts.random() * 300);
       const { rig } = this.#parts.stage;
       const { name } = rig.replica(index);
@@ -71,6 +75,7 @@ export class Hand {
   async stop(): Promise<void> {
     await this.#with(undefined, async (index) => {
       const holding = await this.#hold(index);
+      if (holding.length === 0) return;
       await pause(this.#parts.random() * 100);
       const { rig } = this.#parts.stage;
       const at = await pauseOutsideCommit(rig, index);
@@ -87,6 +92,7 @@ export class Hand {
     await this.#with(undefined, async (index) => {
       const { stage, reached, complain } = this.#parts;
       const holding = await this.#hold(index);
+      if (holding.length === 0) return;
       const { name } = stage.rig.replica(index);
       const at = callerClock.wall();
       const end = await stage.rig.terminate(index);
@@ -107,8 +113,10 @@ export class Hand {
   /** A stop inside a commit: nobody can write until it goes on, and everybody can read. */
   async stoppedCommit(): Promise<void> {
     await this.#with(undefined, async (index) => {
-      const holding = await Promise.all([1, 2, 3].map(() => this.#heldBy(index, 'emit 100000 1')));
-      await stopInsideCommit({ ...this.#parts, index, readable: holding[0] ?? '' });
+      const holding = await this.#held(index, ['emit 100000 1', 'emit 100000 1', 'emit 100000 1']);
+      const [readable] = holding;
+      if (readable === undefined) return;
+      await stopInsideCommit({ ...this.#parts, index, readable });
       await this.#end(holding);
       this.#parts.reached.add('stoppedCommit');
     });
@@ -177,23 +185,25 @@ export class Hand {
   }
 
   /** Two turns that the replica holds: one that speaks and one that is silent. */
-  async #hold(index: number): Promise<readonly string[]> {
-    return Promise.all([this.#heldBy(index, 'emit 100000 20'), this.#heldBy(index, 'work; silent 600000')]);
+  #hold(index: number): Promise<readonly string[]> {
+    return this.#held(index, ['emit 100000 20', 'work; silent 600000']);
+  }
+
+  /** Turns of the replica's own, as many as it took within the time: a machine that is far behind has older turns waiting. */
+  async #held(index: number, scripts: readonly string[]): Promise<readonly string[]> {
+    const held = await Promise.all(scripts.map((script) => this.#heldBy(index, script)));
+    return held.filter((taskId) => taskId !== undefined);
   }
 
   /** The first answer tells: WORKING, if the replica took the turn itself; SUBMITTED, if the queue or another replica has it. */
-  async #heldBy(index: number, script: string): Promise<string> {
-    return eventually(
-      'a turn of its own',
-      async () => {
-        const { id, status } = await this.#patiently(() => this.#probe(index).sendForTask(script, { returnImmediately: true }));
-        this.#pinned.push(id);
-        if (status.state === 'TASK_STATE_WORKING') return id;
-        await this.#end([id]);
-        return undefined;
-      },
-      MOVED_MS_MAX,
-    );
+  async #heldBy(index: number, script: string): Promise<string | undefined> {
+    for (const end = callerClock.monotonic() + HELD_MS_MAX; callerClock.monotonic() < end; await pause(LOOK_MS)) {
+      const { id, status } = await this.#patiently(() => this.#probe(index).sendForTask(script, { returnImmediately: true }));
+      this.#pinned.push(id);
+      if (status.state === 'TASK_STATE_WORKING') return id;
+      await this.#end([id]);
+    }
+    return undefined;
   }
 
   /** By the record of the log: the checker judges how long it took, this only waits for it. */
