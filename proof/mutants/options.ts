@@ -26,7 +26,7 @@ export function readOptions(args: readonly string[], mutations: readonly Mutatio
   if (by !== undefined && kind === undefined) throw new UsageError(`--by ${by}: one of ${KINDS.join(', ')} was expected.`);
   const asked = kind === undefined ? mutations : mutations.flatMap((mutation) => askedBy(mutation, kind));
   const named = only.length === 0 ? asked : only.map((name) => byName(asked, name));
-  if (write && (sample !== undefined || only.length > 0)) throw new UsageError('--write needs all faults: leave --sample and --only out.');
+  if (write && sample !== undefined) throw new UsageError('--write tells of chosen faults, not of drawn ones: leave --sample out.');
   if (sample === undefined) return { chosen: named, seed: undefined, jobs, by: kind, isWriting: write };
   const drawn = seed ?? Math.floor(performance.timeOrigin + performance.now()) % 1_000_000;
   return { chosen: shuffled(named, drawn).slice(0, sample), seed: drawn, jobs, by: kind, isWriting: false };

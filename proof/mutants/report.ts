@@ -23,28 +23,39 @@ export function lineOf({ mutation, caught, notes }: Catch): string {
   return `caught    ${mutation.name}  ${seconds(caught.ms)}  ${commandOf(caught.by)}`;
 }
 
-/** The chapter: every fault, what it takes away, and what caught it. */
-export function chapterOf(catches: readonly Catch[], by: CatcherKind | undefined): string {
-  const rows = catches.map(({ mutation, caught }) => {
-    const cells = [`\`${mutation.name}\``, mutation.does, breaksOf(mutation), caught === undefined ? 'nothing' : commandCell(caught)];
-    return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
-  });
-  const head = '| fault | what it does | breaks | caught by |\n| --- | --- | --- | --- |';
-  return `${headingOf(by)}\n\n${by === undefined ? introduction(catches) : aloneIntroduction(catches, by)}\n\n${head}\n${rows.join('\n')}\n`;
+/** The chapter: every fault, what it takes away, and what caught it. Rows of `before` stay where nothing new is known. */
+export function chapterOf(order: readonly string[], { catches, by, before }: ChapterParts): string {
+  const rows = new Map([...rowsIn(before ?? ''), ...catches.map((one) => [one.mutation.name, rowOf(one)] as const)]);
+  const told = order.flatMap((name) => rows.get(name) ?? []);
+  const introduction =
+    by === undefined ? introductionTo(told.length) : `\`npm run proof:mutants -- --by ${by}\`: with no other test in between.`;
+  return `${headingOf(by)}\n\n${introduction}\n\n| fault | what it does | breaks | caught by |\n| --- | --- | --- | --- |\n${told.join('\n')}\n`;
 }
 
-function introduction(catches: readonly Catch[]): string {
-  const slowest = Math.max(...catches.map(({ caught }) => caught?.ms ?? 0));
-  return `Machinery that finds nothing may be blind. So ${catches.length} faults are planted, one at a time, in a copy of the sources; each takes one rule
+/** What a chapter is made of. */
+export interface ChapterParts {
+  readonly catches: readonly Catch[];
+  readonly by: CatcherKind | undefined;
+  /** The chapter as it stands. */
+  readonly before: string | undefined;
+}
+
+function introductionTo(count: number): string {
+  return `Machinery that finds nothing may be blind. So ${count} faults are planted, one at a time, in a copy of the sources; each takes one rule
 of the core away, and each has to be noticed by a test that passes without it. \`npm run proof:mutants\` does it anew and ends with 0 only
-if all were caught, each by one command in less than a minute (the slowest here took ${seconds(slowest)}); \`-- --sample K\` plants K of them at random,
-\`-- --only NAME\` one, and \`-- --by lab\` (\`model\`, \`chaos\`) asks only that machinery about those that it has to find by itself. What does not
-compile is no fault, and a test that does not run catches nothing. \`-- --write\` writes these chapters.`;
+if all were caught, each by one command in less than a minute; \`-- --sample K\` plants K of them at random, \`-- --only NAME\` one, and
+\`-- --by lab\` (\`model\`, \`chaos\`) asks only that machinery about those that it has to find by itself. What does not compile is no fault,
+and a test that does not run catches nothing. \`-- --write\` writes these chapters, with \`--only\` one row of them.`;
 }
 
-function aloneIntroduction(catches: readonly Catch[], by: CatcherKind): string {
-  const slowest = Math.max(...catches.map(({ caught }) => caught?.ms ?? 0));
-  return `\`npm run proof:mutants -- --by ${by}\`: ${catches.length} of them, with no other test in between; the slowest took ${seconds(slowest)}.`;
+/** The rows of a chapter by the names of their faults. */
+export function rowsIn(chapter: string): ReadonlyMap<string, string> {
+  return new Map([...chapter.matchAll(/^\| `([a-z0-9-]+)` \|.*$/gm)].map((match) => [match[1] ?? '', match[0]]));
+}
+
+function rowOf({ mutation, caught }: Catch): string {
+  const cells = [`\`${mutation.name}\``, mutation.does, breaksOf(mutation), caught === undefined ? 'nothing' : commandCell(caught)];
+  return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
 }
 
 /** The document with this chapter in the place of the one before it; a new one stands at the end of the planted faults. */

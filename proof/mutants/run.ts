@@ -5,11 +5,11 @@ import { fileURLToPath } from 'node:url';
 import type { Tally } from '../../scripts/tally.ts';
 import type { Catch } from './hunt.ts';
 import { Hunt } from './hunt.ts';
-import type { Mutation } from './mutation.ts';
+import type { CatcherKind, Mutation } from './mutation.ts';
 import { mutations } from './mutations.ts';
 import type { HuntOptions } from './options.ts';
 import { readOptions, UsageError } from './options.ts';
-import { chapterOf, DOCUMENT, lineOf, withChapter } from './report.ts';
+import { chapterIn, chapterOf, DOCUMENT, headingOf, lineOf, withChapter } from './report.ts';
 import { Tree } from './tree.ts';
 import { typeErrors } from './types.ts';
 
@@ -31,7 +31,7 @@ async function prove({ chosen, seed, jobs, by, isWriting }: HuntOptions): Promis
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
   const catches = await huntAll(chosen, trees);
   const survived = catches.filter(({ caught }) => caught === undefined);
-  if (isWriting && survived.length === 0) write(chapterOf(catches, by));
+  if (isWriting && survived.length === 0) write(catches, by);
   leaveTally(catches);
   if (survived.length > 0) console.log(`\n${survived.map(lineOf).join('\n')}`);
   console.log(`${catches.length} mutants, ${catches.length - survived.length} caught, ${survived.length} survived`);
@@ -67,9 +67,11 @@ function leaveTally(catches: readonly Catch[]): void {
   writeFileSync(out, JSON.stringify(tally));
 }
 
-function write(chapter: string): void {
+/** A run of some faults renews their rows, a run of all of them the chapter. */
+function write(catches: readonly Catch[], by: CatcherKind | undefined): void {
   const path = join(root, DOCUMENT);
   const document = existsSync(path) ? readFileSync(path, 'utf8') : '# Proof\n';
-  writeFileSync(path, withChapter(document, chapter));
+  const names = mutations.map(({ name }) => name);
+  writeFileSync(path, withChapter(document, chapterOf(names, { catches, by, before: chapterIn(document, headingOf(by)) })));
   console.log(`${DOCUMENT} is written`);
 }
