@@ -86,7 +86,8 @@ const breaksOf = ({ breaks }: Mutation): string => breaks.map((id) => (/^P\d+$/.
 
 function commandCell({ by, test }: NonNullable<Catch['caught']>): string {
   const isSuite = by.kind === 'suite' || by.kind === 'model';
-  return `\`${isSuite ? by.file : commandOf(by)}\`: ${test}`;
+  // ids are drawn anew in each run
+  return `\`${isSuite ? by.file : commandOf(by)}\`: ${isSuite ? test : test.replaceAll(/([0-9a-f]{8})(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, '$1')}`;
 }
 
 const seconds = (ms: number): string => `${(ms / 1_000).toFixed(1)} s`;

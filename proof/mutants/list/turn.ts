@@ -30,6 +30,15 @@ export const turnMutations: readonly Mutation[] = [
     file: 'src/turn/running-turns.ts',
     find: `else if (!turn.isEnding) turn.lose('superseded');`,
     replace: ``,
+    caughtBy: [test('signals', 'a cancel whose row cannot be read is seen by a look at once')],
+  },
+  {
+    name: 'moved-row-not-seen',
+    does: 'the row that a hint of a moved fence tells of is read and not believed',
+    breaks: ['P8'],
+    file: 'src/turn/running-turns.ts',
+    find: `else if (!turn.isEnding && !turn.isReleasing) turn.lose(`,
+    replace: `else if (turn.isOver) turn.lose(`,
     caughtBy: [test('signals', 'by the hint and not by a poll')],
   },
   {
