@@ -1,5 +1,4 @@
 import type { Clock, Timer } from '../ground/clock.ts';
-import { Deferred } from '../ground/deferred.ts';
 import type { StreamItem } from '../operations/call.ts';
 import type { StreamResponse } from '../protocol/types.ts';
 import { mediaTypes } from '../wire/headers.ts';
@@ -42,6 +41,7 @@ type Arrival =
   | { readonly kind: 'error'; readonly thrown: unknown };
 
 type Printed = IteratorResult<string, undefined>;
+type Answer = (printed: Printed | Promise<Printed>) => void;
 
 const finished: IteratorReturnResult<undefined> = { done: true, value: undefined };
 const heartbeat: Printed = { done: false, value: HEARTBEAT };
@@ -58,7 +58,7 @@ class PrintedStream implements AsyncIterator<string, undefined> {
   #isAsking = false;
   #arrival: Arrival | undefined;
   /** The reader that waits in `next`. */
-  #reader: Deferred<Printed> | undefined;
+  #reader: Answer | undefined;
   #timer: Timer | undefined;
 
   constructor(items: AsyncIterator<StreamItem>, parts: StreamParts) {
@@ -71,15 +71,14 @@ class PrintedStream implements AsyncIterator<string, undefined> {
     if (this.#isOver) return Promise.resolve(finished);
     if (!this.#isAsking) this.#ask();
     if (this.#arrival) return Promise.resolve(this.#give(this.#arrival));
-    this.#reader = new Deferred();
     this.#timer = this.#parts.clock.after(HEARTBEAT_MS, this.#beat);
-    return this.#reader.promise;
+    return new Promise((resolve) => (this.#reader = resolve));
   }
 
   async return(): Promise<IteratorReturnResult<undefined>> {
     if (this.#isOver) return finished;
     this.#end();
-    this.#takeReader()?.resolve(finished);
+    this.#takeReader()?.(finished);
     await this.#items.return?.();
     return finished;
   }
@@ -94,7 +93,7 @@ class PrintedStream implements AsyncIterator<string, undefined> {
 
   readonly #onError = (thrown: unknown): void => this.#arrive({ kind: 'error', thrown });
 
-  readonly #beat = (): void => this.#takeReader()?.resolve(heartbeat);
+  readonly #beat = (): void => this.#takeReader()?.(heartbeat);
 
   #arrive(arrival: Arrival): void {
     const reader = this.#takeReader();
@@ -103,14 +102,14 @@ class PrintedStream implements AsyncIterator<string, undefined> {
       return;
     }
     try {
-      reader.resolve(this.#give(arrival));
+      reader(this.#give(arrival));
     } catch (error) {
-      reader.reject(error);
+      reader(Promise.reject(error));
     }
   }
 
   /** Whoever takes the reader answers it: once, and no heartbeat is due any more. */
-  #takeReader(): Deferred<Printed> | undefined {
+  #takeReader(): Answer | undefined {
     const reader = this.#reader;
     this.#reader = undefined;
     this.#timer?.cancel();

@@ -81,16 +81,15 @@ export function createAnswer(
       onClose?.(response);
     });
     const printed = await (cors ? reply(exchange) : agent.handle(exchange));
-    const isPrinted = print(printed, request, response, { clock: agent.clock, stallMs, isLast: isLast?.() ?? false });
-    // handed on, not awaited, as in `print`
-    return printed.onSent ? isPrinted.finally(printed.onSent) : isPrinted;
+    return print(printed, request, response, { clock: agent.clock, stallMs, isLast: isLast?.() ?? false, onTrouble });
+  };
+  const onTrouble = (response: ServerResponse, error: unknown): void => {
+    // replies are made to never fail; whatever this is must not end the process (case 30)
+    agent.logger.error('a reply could not be printed', { error: error instanceof Error ? error.message : String(error) });
+    response.destroy();
   };
   return (incoming) => {
-    run(incoming).catch((error: unknown) => {
-      // replies are made to never fail; whatever this is must not end the process (case 30)
-      agent.logger.error('a reply could not be printed', { error: error instanceof Error ? error.message : String(error) });
-      incoming.response.destroy();
-    });
+    run(incoming).catch((error: unknown) => onTrouble(incoming.response, error));
   };
 }
 

@@ -9,6 +9,8 @@ export interface PrintOptions {
   readonly stallMs: number;
   /** The connection is not kept after this reply. */
   readonly isLast: boolean;
+  /** A stream could not be printed, for a reason that is not the caller's. */
+  readonly onTrouble: (response: ServerResponse, error: unknown) => void;
 }
 
 // A caller that is still sending when its answer is out (a body too large, or refused unread) would get a reset instead of the answer if
@@ -19,24 +21,61 @@ export const LINGER_BYTES_MAX: number = 64 * 1024 * 1024;
 // Enough to make a system call worth it; little enough that a reader which takes a kilobyte a second is never seen as one that takes nothing.
 const PIECE_LENGTH_MAX = 64 * 1024;
 
-/** Prints a reply to the socket; resolves when all is handed over or the caller is gone. Never rejects for what the caller does. */
+/** Where a reply goes. */
+interface Exit {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly options: PrintOptions;
+}
+
+/**
+ * Prints a reply to the socket; resolves when all is handed over, the caller is gone, or a stream has begun: nobody waits for the end of one,
+ * for there are thousands of them (P11). Never rejects for what the caller does.
+ */
 export async function print(reply: Reply, request: IncomingMessage, response: ServerResponse, options: PrintOptions): Promise<void> {
-  const { body = '' } = reply;
-  if (response.destroyed || response.writableEnded) return drop(body);
+  const { body = '', onSent } = reply;
+  const exit = { request, response, options };
+  const isGone = response.destroyed || response.writableEnded;
+  if (!isGone && typeof body !== 'string') return printStream(reply, body, exit);
+  try {
+    if (typeof body === 'string') await (isGone ? undefined : printText(reply, body, exit));
+    else await body[Symbol.asyncIterator]().return?.();
+  } finally {
+    onSent?.();
+  }
+}
+
+async function printText(reply: Reply, body: string, exit: Exit): Promise<void> {
+  const { request, response, options } = exit;
   const isUnread = !request.complete;
   writeHead(reply, response, options.isLast || isUnread);
-  if (typeof body === 'string' && body.length <= PIECE_LENGTH_MAX) {
-    response[isUnread ? 'write' : 'end'](body); // headers and body in one system call
-    return isUnread ? end(request, response, options) : watchEnd(response, options);
-  }
-  if (typeof body !== 'string') response.flushHeaders(); // the caller learns at once that the stream is open
-  const pump = new Pump(typeof body === 'string' ? piecesOf(body) : body, response, options);
-  // handed on, not awaited: a function that waits for the end of a stream would hold all it knows until then
-  return pump.run().then((isWhole) => (isWhole ? end(request, response, options) : undefined));
+  if (body.length > PIECE_LENGTH_MAX) {
+    const pump = new Pump(piecesOf(body), exit);
+    if (!(await new Promise<boolean>((resolve, reject) => pump.run(resolve, reject)))) return;
+  } else if (!isUnread) {
+    response.end(body); // headers and body in one system call
+    return watchEnd(response, options);
+  } else response.write(body);
+  await finish(exit);
+}
+
+function printStream(reply: Reply, body: AsyncIterable<string>, exit: Exit): void {
+  const { request, response, options } = exit;
+  writeHead(reply, response, options.isLast || !request.complete);
+  response.flushHeaders(); // the caller learns at once that the stream is open
+  const fail = (error: unknown): void => {
+    reply.onSent?.();
+    options.onTrouble(response, error);
+  };
+  const done = (isWhole: boolean): void => {
+    reply.onSent?.();
+    if (isWhole) finish(exit).catch(fail);
+  };
+  new Pump(body, exit).run(done, fail);
 }
 
 /** All is written. */
-async function end(request: IncomingMessage, response: ServerResponse, options: PrintOptions): Promise<void> {
+async function finish({ request, response, options }: Exit): Promise<void> {
   if (!request.complete) await readRest(request, options.clock);
   response.end();
   watchEnd(response, options);
@@ -48,10 +87,6 @@ function writeHead({ status, headers, body = '' }: Reply, response: ServerRespon
   if (isLast) list.push('connection', 'close');
   if (typeof body === 'string' && status !== 204 && status !== 304) list.push('content-length', String(Buffer.byteLength(body)));
   response.writeHead(status, list);
-}
-
-async function drop(body: string | AsyncIterable<string>): Promise<void> {
-  if (typeof body !== 'string') await body[Symbol.asyncIterator]().return?.();
 }
 
 async function* piecesOf(text: string): AsyncGenerator<string> {
@@ -74,27 +109,25 @@ class Pump {
   readonly #response: ServerResponse;
   readonly #options: PrintOptions;
   readonly #out: Joiner;
-  #resolve: (isWhole: boolean) => void = () => {};
-  #reject: (error: unknown) => void = () => {};
+  #done: (isWhole: boolean) => void = () => {};
+  #fail: (error: unknown) => void = () => {};
 
-  constructor(body: AsyncIterable<string>, response: ServerResponse, options: PrintOptions) {
+  constructor(body: AsyncIterable<string>, { response, options }: Exit) {
     this.#pieces = body[Symbol.asyncIterator]();
     this.#response = response;
     this.#options = options;
     this.#out = new Joiner(response);
   }
 
-  /** False when the socket closed first; the body is told so, by its `return`. */
-  run(): Promise<boolean> {
-    return new Promise((resolve, reject) => {
-      this.#resolve = resolve;
-      this.#reject = reject;
-      this.#pull();
-    });
+  /** `done` gets false when the socket closed first; the body is told so, by its `return`. */
+  run(done: (isWhole: boolean) => void, fail: (error: unknown) => void): void {
+    this.#done = done;
+    this.#fail = fail;
+    this.#pull();
   }
 
   #pull(): void {
-    this.#pieces.next().then(this.#take, this.#reject);
+    this.#pieces.next().then(this.#take, this.#fail);
   }
 
   readonly #take = ({ done, value }: IteratorResult<string, unknown>): void => {
@@ -103,23 +136,23 @@ class Pump {
       else if (this.#response.destroyed) this.#leave();
       else this.#write(value);
     } catch (error) {
-      this.#reject(error);
+      this.#fail(error);
     }
   };
 
   #write(piece: string): void {
     this.#out.add(piece);
     if (!this.#response.writableNeedDrain) return this.#pull();
-    hasDrained(this.#response, this.#options).then((isOpen) => (isOpen ? this.#pull() : this.#leave()), this.#reject);
+    hasDrained(this.#response, this.#options).then((isOpen) => (isOpen ? this.#pull() : this.#leave()), this.#fail);
   }
 
   #finish(): void {
     this.#out.flush();
-    this.#resolve(!this.#response.destroyed);
+    this.#done(!this.#response.destroyed);
   }
 
   #leave(): void {
-    Promise.resolve(this.#pieces.return?.()).then(() => this.#resolve(false), this.#reject);
+    Promise.resolve(this.#pieces.return?.()).then(() => this.#done(false), this.#fail);
   }
 }
 
