@@ -57,7 +57,8 @@ describe('a process that is killed between a commit and its answer (case 5)', ()
       await using stage = await open();
       const [a, b] = [stage.probe(0), stage.probe(1)];
       await writesBefore(a, fatal);
-      const { id } = await a.sendForTask('emit 100 5; done', { returnImmediately: true });
+      // silent first: what kills the process must not come before its caller has the id
+      const { id } = await a.sendForTask('silent 300; emit 100 5; done', { returnImmediately: true });
       const onB = collect(b.subscribe(id));
       await died(stage);
       const task = await ended(b, id, 30_000);
