@@ -83,7 +83,7 @@ export const cancel: Bench = {
     'From the moment a client sends CancelTask to B until the `abort` listener of the agent on A runs; ten silent turns run on A meanwhile. The ' +
     'floor is that of `remote`, measured in turns.',
   limit:
-    'The wait for the disk is in both. Ours adds the request on a socket, a read of the feed, and one look at the store: only a look says that ' +
-    'a fence has moved, a hint never does.',
+    'The wait for the disk is in both. Ours adds the request on a socket, a commit that moves a row in its indexes, a read of the feed, and a read of ' +
+    'the turn’s row: only the row says that a fence has moved, a hint never does.',
   measure,
 };

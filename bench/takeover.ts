@@ -78,7 +78,7 @@ export const takeover: Bench = {
     'kill -9 at a random moment between two renewals; from there until ListTasks of the survivor shows no task WORKING, asked every 20 ms. ' +
     'The survivor settles with `onLost: "fail"`, a hundred turns a commit.',
   limit:
-    'The ticks: the last renewal seen may be younger than the kill by one tick, and the silence is noticed within one more (500 ms each at this lease). ' +
-    'Settling takes the rest.',
+    'The count of silence: it begins at the last renewal the survivor saw, up to a quarter of the lease before the kill and seen up to a tick ' +
+    'later, and its end is noticed within one more tick (500 ms each at this lease). Settling 500 turns is five commits.',
   measure,
 };
