@@ -27,6 +27,11 @@ export function toolStep(name: string, command: string, ...args: readonly string
   return { name, run: async () => oneStep(name, (await runProgram(tool(command), args)) === 0) };
 }
 
+/** A program of ours that is right (exit code 0) or wrong as a whole. */
+export function programStep(name: string, ...args: readonly string[]): Step {
+  return { name, run: async () => oneStep(name, (await runProgram(process.execPath, ['--import', 'tsx', ...args])) === 0) };
+}
+
 /** What `npm run check` looks at before it runs any test. */
 export const stillSteps: readonly Step[] = [
   toolStep('format', 'oxfmt', '--check', '.'),

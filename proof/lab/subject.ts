@@ -1,20 +1,15 @@
 // The agent that the lab torments: it does what a message says, a word at a time, and remembers which of its verbs told it that they are on
 // the log.
-import { textOf } from '../../src/protocol/parts.ts';
+import { keptWords, spokenInOrder, spokenWhole } from './subject-checks.ts';
+import type { Said } from './subject-checks.ts';
 import type { AgentOptions, Clock, Outcome, Random, Turn } from '../../src/index.ts';
-import type { Chance, LabCheck, LabParts, StoredTask } from '../../src/testing.ts';
+import type { Chance, LabCheck, LabParts } from '../../src/testing.ts';
 
 /** What is the same for all replicas of one run. */
 export interface LabSubject {
   readonly agent: (parts: LabParts) => AgentOptions;
   readonly messages: (chance: Chance) => string;
   readonly checks: readonly LabCheck[];
-}
-
-interface Said {
-  readonly taskId: string;
-  readonly turn: string;
-  readonly text: string;
 }
 
 interface Scene {
@@ -33,7 +28,7 @@ export function labSubject(chance: Chance): LabSubject {
   return {
     agent: ({ clock, random }) => ({ ...options, run: (turn) => obey({ turn, clock, random, said }) }),
     messages: script,
-    checks: [(stored) => keptWords(said, stored)],
+    checks: [(stored) => keptWords(said, stored), spokenInOrder, ...(options.whileWorking === 'interrupt' ? [] : [spokenWhole])],
   };
 }
 
@@ -156,21 +151,4 @@ function pause(clock: Clock, ms: number, signal?: AbortSignal): Promise<void> {
     const timer = clock.after(ms, done);
     signal?.addEventListener('abort', done, { once: true });
   });
-}
-
-/** Awaiting a verb means that it is on the log (P7), and what one run says stands there in call order, without a hole. */
-function* keptWords(said: readonly Said[], stored: ReadonlyMap<string, StoredTask>): Generator<string> {
-  const words = new Map<string, Set<string>>();
-  for (const [taskId, { entries }] of stored) {
-    for (const entry of entries) {
-      if (entry.kind !== 'artifact') continue;
-      const key = `${taskId} ${entry.turn}`;
-      words.set(key, (words.get(key) ?? new Set()).add(textOf(entry.artifact.parts)));
-    }
-  }
-  for (const { taskId, turn, text } of said) {
-    const number = turn.split('.').at(-1) ?? '';
-    const known = words.get(`${taskId} ${number}`);
-    if (stored.has(taskId) && !known?.has(text)) yield `task ${taskId.slice(0, 8)}: turn ${turn} was told that "${text}" is on the log`;
-  }
 }

@@ -67,7 +67,10 @@ class Team {
           left = left.filter((one) => one !== word.played.seed);
           seed = undefined;
         }
-        if (word.kind === 'idle' && !this.#give(child, (seeds) => (left = seeds))) return resolve(void child.disconnect());
+        if (word.kind === 'idle' && !this.#give(child, (seeds) => (left = seeds))) {
+          child.disconnect();
+          return resolve(undefined);
+        }
         timer = setTimeout(() => fire(`it came to no end in ${STUCK_MS} ms`), STUCK_MS);
       });
       child.once('exit', (code) => fire(`its process ended with ${code}`));

@@ -5,6 +5,8 @@ export type Mishap = 'crash' | 'pause' | 'unlink' | 'readOnly' | 'drain' | 'jump
 
 /** How often what goes wrong while faults are on. Shares are of 1; a run draws its own by its seed unless they are given. */
 export interface FaultRates {
+  /** What is in order takes a few milliseconds nevertheless. */
+  readonly latency: number;
   /** A store call fails, and nothing was done. */
   readonly lostCall: number;
   /** A store call is done, and its answer is lost. */
@@ -29,8 +31,9 @@ export interface FaultRates {
   readonly mishaps: Readonly<Record<Mishap, number>>;
 }
 
-/** Nothing goes wrong. */
+/** Nothing goes wrong, and nothing takes any time: for tests that move every step by hand. */
 export const calm: FaultRates = {
+  latency: 0,
   lostCall: 0,
   lostAnswer: 0,
   lateCall: 0,
@@ -45,11 +48,18 @@ export const calm: FaultRates = {
   mishaps: { crash: 0, pause: 0, unlink: 0, readOnly: 0, drain: 0, jump: 0, skew: 0, forge: 0 },
 };
 
+/** Of so many calls each takes its time: enough that answers overtake each other, and rare enough that time is not spent on waiting. */
+const LATENCY = 0.25;
+
+/** Nothing goes wrong, and nothing is done in no time. */
+export const peace: FaultRates = { ...calm, latency: LATENCY };
+
 /** The faults of one run: some runs have few of a kind and some have many, so that no fault hides behind another. */
 export function drawRates(chance: Chance): FaultRates {
   const share = (most: number): number => chance.pick([0, most / 4, most]) ?? 0;
   const weight = (): number => chance.pick([0, 1, 3]) ?? 0;
   return {
+    latency: LATENCY,
     lostCall: share(0.08),
     lostAnswer: share(0.12),
     lateCall: share(0.08),

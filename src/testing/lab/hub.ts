@@ -72,9 +72,9 @@ export class Hub {
 
   #send(member: Member, hints: readonly Hint[]): void {
     const { chance, rates, onFault } = this.#parts;
-    const { wakeLost, wakeDoubled, wakeLate } = rates();
+    const { wakeLost, wakeDoubled, wakeLate, latency } = rates();
     if (chance.happens(wakeLost)) return onFault(member.name, 'wakeLost');
-    const latencyMs = chance.happens(0.25) ? chance.between(1, LATENCY_MS) : 0;
+    const latencyMs = chance.happens(latency) ? chance.between(1, LATENCY_MS) : 0;
     if (chance.happens(wakeLate)) {
       onFault(member.name, 'wakeLate');
       return this.#deliver(member, hints, chance.between(1, LATE_MS_MAX));

@@ -1,92 +1,30 @@
 import { setMaxListeners } from 'node:events';
-import type { AgentOptions } from '../../agent/options.ts';
-import type { Identify } from '../../bindings/exchange.ts';
 import type { Client } from '../../client/client.ts';
 import { connect } from '../../client/connect.ts';
-import type { StoreSource } from '../../log/store.ts';
 import type { AgentCard, Task } from '../../protocol/types.ts';
 import type { TurnSettings } from '../../turn/options.ts';
 import { turnSettings } from '../../turn/options.ts';
 import { History } from '../facts.ts';
 import { VirtualClock } from '../virtual-clock.ts';
+import { byHeader, optionsOf, timesOf } from './agent-options.ts';
 import { Chance } from './chance.ts';
 import type { FaultRates } from './fault-rates.ts';
-import { calm, drawRates } from './fault-rates.ts';
+import { calm, drawRates, peace } from './fault-rates.ts';
 import { Hub } from './hub.ts';
 import { Ledger } from './ledger.ts';
-import { Load } from './load.ts';
+import { Load, MISTAKEN } from './load.ts';
 import { Medium } from './medium.ts';
 import { Network } from './network.ts';
 import { watchReaders } from './prompt.ts';
 import { Reached } from './reached.ts';
-import type { LabAgent } from './replica.ts';
 import { LabReplica } from './replica.ts';
 import { Storm } from './storm.ts';
 import { Trace } from './trace.ts';
-import type { LabCheck, LabVerdict } from './verdict.ts';
+import type { Lab, LabOptions, RunOptions } from './options.ts';
+import type { LabVerdict } from './verdict.ts';
 import { judge } from './verdict.ts';
 import type { LabViolation } from './watch.ts';
 import { Watch } from './watch.ts';
-
-/** What a lab is opened with. */
-export interface LabOptions {
-  /** The agent: its options, an agent that was made, or a function that makes it for one replica and takes time and chance from the lab. */
-  readonly agent: LabAgent;
-  /** The same seed gives the same run, to the last line of its trace. */
-  readonly seed: number;
-  /** 3. */
-  readonly replicas?: number;
-  /** Where the tasks are: a new `memory()`, or for example `sqlite(file)` with a new file. Its own wake is not used. */
-  readonly store?: StoreSource;
-  /** How often what goes wrong while a storm lasts; what is not given is drawn by the seed. */
-  readonly faults?: Partial<FaultRates>;
-  /** What clients say to the agent in `run`. */
-  readonly messages?: (chance: Chance) => string;
-  /** What else must hold of the tasks in the end: gives a sentence for each thing that does not. */
-  readonly checks?: readonly LabCheck[];
-}
-
-/** How `run` goes. Times are of the lab. */
-export interface RunOptions {
-  /** How long faults happen: two leases and 3 s. */
-  readonly stormMs?: number;
-  /** How long clients go on afterwards, with nothing going wrong: 2.5 s. */
-  readonly calmMs?: number;
-  /** Clients that do one thing after another: 4. */
-  readonly actors?: number;
-}
-
-/** Several replicas of an agent in one process, on time and chance that a seed owns. */
-export interface Lab extends AsyncDisposable {
-  readonly seed: number;
-  readonly clock: VirtualClock;
-  readonly history: History;
-  /** The replicas, by their places; one that was started anew stands where it stood before. */
-  readonly replicas: readonly LabReplica[];
-  /** A client for each place. */
-  readonly clients: readonly Client[];
-  readonly reached: Reached;
-  /** What has happened so far. */
-  readonly trace: readonly string[];
-  /** A client of that caller's; without a place, each of its requests goes to any replica. */
-  client(options?: { readonly caller?: string; readonly place?: number }): Promise<Client>;
-  /** Moves time on. */
-  advance(ms: number): Promise<void>;
-  /** Moves time on until the work is done, and gives its result. */
-  during<T>(work: Promise<T>, msMax?: number): Promise<T>;
-  /** Moves time on until something is so. */
-  until(isSo: () => boolean, what: string, msMax?: number): Promise<void>;
-  /** Moves time on until the task has ended or waits for its user, and gives it as the store has it. */
-  settled(taskId: string, msMax?: number): Promise<Task>;
-  /** A replica dies, and is not started again before `restart`. */
-  crash(place: number): void;
-  /** Starts a new replica where one has crashed or left. */
-  restart(place: number): Promise<void>;
-  /** Lets clients work while everything goes wrong that may, then in peace, and gives the verdict. */
-  run(options?: RunOptions): Promise<LabVerdict>;
-  /** Mends everything, waits until nothing moves any more, and holds what was seen against what the store has. */
-  verdict(): Promise<LabVerdict>;
-}
 
 /**
  * Opens a lab: several replicas of your agent over one store, in one process, on a clock that moves only when told. Every call to the store,
@@ -94,12 +32,13 @@ export interface Lab extends AsyncDisposable {
  *
  * @example
  * ```ts
+ * import type { AgentOptions } from 'chorus-a2a';
  * import { openLab } from 'chorus-a2a/testing';
  *
- * const poet = {
+ * const poet: AgentOptions = {
  *   card: { name: 'Poet', description: 'Writes poems.', version: '1.0.0' },
- *   onLost: 'retry' as const,
- *   run: async (turn: { stream(words: readonly string[]): Promise<void> }) => turn.stream(['The sea ', 'is ', 'wide.']),
+ *   onLost: 'retry',
+ *   run: (turn) => turn.stream(['The sea ', 'is ', 'wide.']),
  * };
  * for (let seed = 1; seed <= 20; seed++) {
  *   await using lab = await openLab({ agent: poet, seed });
@@ -120,13 +59,9 @@ const PLACES = 'abcdefghijklmnopqrstuvwxyz';
 const QUIET_MS = 1_500;
 /** Requests that were on their way when everybody went home have arrived. */
 const LAST_WORDS_MS = 500;
-const REST_MS_MAX = 120_000;
-
-/** Who has a name in the header is that caller: for agents that do not ask who calls. */
-const byHeader: Identify = (request) => {
-  const name = request.header('authorization')?.replace(/^Bearer /, '');
-  return name === undefined ? undefined : { name };
-};
+/** Beyond some leases: turns that run again after others were lost. */
+const REST_MS = 15_000;
+const DURING_MS_MAX = 120_000;
 
 class SeededLab implements Lab {
   readonly seed: number;
@@ -152,6 +87,8 @@ class SeededLab implements Lab {
   readonly #home = new AbortController();
   readonly #generations: number[] = [];
   readonly #isProven: boolean;
+  /** How it is while nothing goes wrong. */
+  #usual: FaultRates = calm;
   #rates: FaultRates = calm;
   #calmSince = 0;
   #isFinal = false;
@@ -164,7 +101,7 @@ class SeededLab implements Lab {
     this.#chance = new Chance(options.seed);
     setMaxListeners(0, this.#home.signal);
     const chance = this.#chance.fork('lab');
-    const made = this.#optionsOfAgent();
+    const made = optionsOf(options.agent, { replica: 'none', clock: this.clock, random: this.#chance.fork('none') });
     this.#settings = turnSettings(timesOf(made));
     this.#ownsIdentity = made.identify !== undefined;
     this.#isProven = chance.happens(0.6);
@@ -193,7 +130,9 @@ class SeededLab implements Lab {
       reached,
       choose: (place) => this.#choose(place),
       isFinal: () => this.#isFinal,
-      onError: ({ asked }, error) => this.#onError(asked.operation, error.code, error.metadata['taskId']),
+      onError: ({ asked, observer }, error) => {
+        if (!observer.endsWith(MISTAKEN)) this.#onError(asked.operation, error.code, error.metadata['taskId']);
+      },
     });
     this.#load = new Load({
       clock,
@@ -206,6 +145,8 @@ class SeededLab implements Lab {
       resume: (taskId, place) => this.#resume(taskId, place),
       onStranger: (observer, taskId, what) =>
         this.#found.push({ promise: 'P10', taskId, says: `${observer} asked for a stranger's task: ${what}` }),
+      onMistake: (observer, came) =>
+        this.#found.push({ promise: 'P9', says: `${observer} used a key for two messages, and was told ${came}` }),
       signal: this.#home.signal,
     });
     this.#storm = new Storm({
@@ -218,6 +159,7 @@ class SeededLab implements Lab {
       history: this.history,
       replicas: this.replicas,
       taskIds: () => [...this.#ledger.rows.keys()],
+      holders: () => this.#watch.holders(),
       restart: (place) => this.restart(place),
     });
     this.#late = watchReaders({
@@ -254,7 +196,7 @@ class SeededLab implements Lab {
     return this.clock.advance(ms);
   }
 
-  async during<T>(work: Promise<T>, msMax: number = REST_MS_MAX): Promise<T> {
+  async during<T>(work: Promise<T>, msMax: number = DURING_MS_MAX): Promise<T> {
     let isDone = false;
     const done = work.finally(() => (isDone = true));
     done.catch(() => {}); // told below
@@ -262,7 +204,7 @@ class SeededLab implements Lab {
     return done;
   }
 
-  async until(isSo: () => boolean, what: string, msMax: number = REST_MS_MAX): Promise<void> {
+  async until(isSo: () => boolean, what: string, msMax: number = DURING_MS_MAX): Promise<void> {
     const end = this.clock.monotonic() + msMax;
     await this.clock.settle();
     while (!isSo()) {
@@ -309,6 +251,7 @@ class SeededLab implements Lab {
   }
 
   async run({ stormMs = 2 * this.#settings.leaseMs + 3_000, calmMs = 2_500, actors = 4 }: RunOptions = {}): Promise<LabVerdict> {
+    this.#usual = peace;
     await this.#load.begin(actors, this.#chance.fork('load'));
     this.#rates = { ...drawRates(this.#chance.fork('rates')), ...this.#options.faults };
     await this.#storm.blow(stormMs, this.#rates);
@@ -354,7 +297,7 @@ class SeededLab implements Lab {
 
   /** Every replica is there, in order, and nothing goes wrong any more. */
   async #heal(): Promise<void> {
-    this.#rates = calm;
+    this.#rates = this.#usual;
     this.#calmSince = Math.max(this.#calmSince, this.clock.monotonic());
     for (const replica of this.replicas) {
       replica.mend();
@@ -368,7 +311,9 @@ class SeededLab implements Lab {
   /** Until every turn is over: what never comes to rest is what the checker finds. */
   async #rest(): Promise<void> {
     const isAtRest = (): boolean => [...this.#ledger.rows.values()].every(({ row }) => row.phase === 'closed');
-    await this.until(isAtRest, 'every task has come to rest').catch(() => this.#trace.note('lab', 'some task never comes to rest'));
+    await this.until(isAtRest, 'every task has come to rest', 5 * this.#settings.leaseMs + REST_MS).catch(() =>
+      this.#trace.note('lab', 'some task never comes to rest'),
+    );
   }
 
   /** Each task as one more reader sees it now, at any replica; gives where each stood then. */
@@ -402,7 +347,7 @@ class SeededLab implements Lab {
     if (place !== undefined) return this.replicas[place];
     const chance = this.#chance;
     const ready = this.replicas.filter(({ isGone, isDraining }) => !isGone && !isDraining);
-    return chance.pick(ready.length === 0 || (this.#rates !== calm && chance.happens(0.1)) ? this.replicas : ready);
+    return chance.pick(ready.length === 0 || (this.#rates !== this.#usual && chance.happens(0.1)) ? this.replicas : ready);
   }
 
   async #resume(taskId: string, place: number): Promise<unknown> {
@@ -413,7 +358,7 @@ class SeededLab implements Lab {
 
   #isQuiet(): boolean {
     const since = this.clock.monotonic() - QUIET_MS;
-    return this.#rates === calm && this.#calmSince <= since && this.replicas.every((one) => one.isUp && one.disturbedAt <= since);
+    return this.#rates === this.#usual && this.#calmSince <= since && this.replicas.every((one) => one.isUp && one.disturbedAt <= since);
   }
 
   /** Errors that no fault of the network or of the store may turn into (P9: a repeat is a repeat, never a mistake of its sender's). */
@@ -421,12 +366,6 @@ class SeededLab implements Lab {
     if (code === 'INTERNAL' && taskId !== undefined) return; // the agent's own code threw
     if (!strangeCodes.has(code)) return;
     this.#found.push({ promise: 'P9', says: `${operation} was answered with ${code}` });
-  }
-
-  #optionsOfAgent(): AgentOptions {
-    const { agent } = this.#options;
-    const made = typeof agent === 'function' ? agent({ replica: 'none', clock: this.clock, random: this.#chance.fork('none') }) : agent;
-    return 'options' in made ? made.options : made;
   }
 }
 
@@ -440,13 +379,3 @@ const strangeCodes: ReadonlySet<string> = new Set([
   'METHOD_NOT_FOUND',
   'INVALID_AGENT_RESPONSE',
 ]);
-
-/** The options that say when things happen. */
-function timesOf(options: AgentOptions): Pick<AgentOptions, 'leaseMs' | 'tickMs' | 'pollMs'> {
-  const { leaseMs, tickMs, pollMs } = options;
-  return {
-    ...(leaseMs === undefined ? {} : { leaseMs }),
-    ...(tickMs === undefined ? {} : { tickMs }),
-    ...(pollMs === undefined ? {} : { pollMs }),
-  };
-}

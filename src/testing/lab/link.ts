@@ -106,7 +106,7 @@ export class Link {
   #carry<V extends Verb>(verb: V, ask: AskOf<V>, call: () => Promise<AnswerOf<V>>): Promise<AnswerOf<V>> {
     const { gate, watcher } = this.#parts;
     return new Promise((resolve, reject) => {
-      gate.pass(() =>
+      gate.pass(() => {
         this.#send(verb, ask, call).then(
           (answer) =>
             gate.pass(() => {
@@ -114,13 +114,13 @@ export class Link {
               resolve(answer);
             }),
           (error: unknown) => gate.pass(() => reject(error instanceof Error ? error : new Error(String(error)))),
-        ),
-      );
+        );
+      });
     });
   }
 
   async #send<V extends Verb>(verb: V, ask: AskOf<V>, call: () => Promise<AnswerOf<V>>): Promise<AnswerOf<V>> {
-    const { clock, chance, watcher } = this.#parts;
+    const { clock, chance, watcher, rates } = this.#parts;
     const run = async (): Promise<AnswerOf<V>> => {
       const answer = await call();
       watcher.ran(verb, ask, answer);
@@ -143,18 +143,21 @@ export class Link {
         await run();
         throw lost(true);
       default:
-        if (chance.happens(0.25)) await sleep(clock, chance.between(1, LATENCY_MS));
+        if (chance.happens(rates().latency)) await sleep(clock, chance.between(1, LATENCY_MS));
     }
     const answer = await run();
-    if (chance.happens(0.25)) await sleep(clock, chance.between(1, LATENCY_MS));
+    if (chance.happens(rates().latency)) await sleep(clock, chance.between(1, LATENCY_MS));
     return answer;
   }
 
   /** Nobody waits for it any more, and it is done all the same. */
   #runLate(ms: number, run: () => Promise<unknown>): void {
     this.#late += 1;
-    const done = (): void => void (this.#late -= 1);
-    this.#parts.clock.after(ms, () => void run().then(done, done));
+    const arrive = async (): Promise<void> => {
+      await run().catch(() => undefined); // what came of it is told to nobody
+      this.#late -= 1;
+    };
+    this.#parts.clock.after(ms, () => void arrive());
   }
 
   #fate(): 'plain' | 'lostCall' | 'lostAnswer' | 'lateCall' | 'slowCall' {

@@ -38,6 +38,8 @@ export interface LoadParts {
   readonly resume: (taskId: string, place: number) => Promise<unknown>;
   /** Somebody was shown a task of another caller's (P10). */
   readonly onStranger: (observer: string, taskId: string, what: string) => void;
+  /** A key was used for two messages, and this came of it (P9). */
+  readonly onMistake: (observer: string, came: string) => void;
   /** Everybody goes home. */
   readonly signal: AbortSignal;
 }
@@ -54,6 +56,7 @@ const acts = {
   race: (actor) => actor.race(),
   cancel: (actor) => actor.cancel(),
   twice: (actor) => actor.sendTwice(),
+  mistake: (actor) => actor.mistakeKey(),
   look: (actor) => actor.look(),
   resume: (actor) => actor.resume(),
   strange: (actor) => actor.pry(),
@@ -72,12 +75,15 @@ const weights: Readonly<Record<ActName, number>> = {
   race: 2,
   cancel: 2,
   twice: 2,
+  mistake: 0.5,
   look: 2,
   resume: 2,
   strange: 1,
   stall: 1,
 };
 
+/** At the end of the name of whoever makes a mistake on purpose: being told so is right. */
+export const MISTAKEN = '?';
 const THINK_MS_MAX = 900;
 const PATIENCE_MS = 8_000;
 
@@ -227,6 +233,19 @@ class Actor {
     };
     if (chance.happens(0.5)) await Promise.allSettled([send(), send()]);
     else await send().then(send, send);
+  }
+
+  /** Another message under a key that has been used: it is refused, not taken for the first one (P9). */
+  async mistakeKey(): Promise<void> {
+    const options = { key: this.chance.uuid(), ...this.#options() };
+    const { latest } = await this.#client.start(this.#text(), options);
+    if (latest) this.#knows(latest);
+    const other = await this.#load.parts.client(`${this.#name}${MISTAKEN}`, this.#caller);
+    const came = await other.start('something else', options).then(
+      () => 'an answer',
+      (error: unknown) => (isA2AError(error) ? error.code : undefined),
+    );
+    if (came !== undefined && came !== 'INVALID_PARAMS' && came !== 'UNAVAILABLE') this.#load.parts.onMistake(this.#name, came);
   }
 
   async look(): Promise<void> {

@@ -87,7 +87,7 @@ export class Network {
   async #carry(arrived: Arrived): Promise<Response> {
     const { clock, chance, rates, reached } = this.#parts;
     const { replica, request, tap } = arrived;
-    if (chance.happens(0.25)) await sleep(clock, chance.between(1, LATENCY_MS));
+    if (chance.happens(rates().latency)) await sleep(clock, chance.between(1, LATENCY_MS));
     if (tap && chance.happens(rates().lostRequest)) {
       reached.count('lostRequest');
       await sleep(clock, chance.between(1, 200));
@@ -137,7 +137,7 @@ export class Network {
   /** Pulled piece by piece by whoever reads it, and by nobody else: what a client has not read is not written down as seen. */
   #stream(connection: Connection, replica: LabReplica, body: AsyncIterable<string>): ReadableStream<Uint8Array> {
     const pieces = body[Symbol.asyncIterator]();
-    connection.onCut = () => void replica.gate.pass(() => void pieces.return?.());
+    connection.onCut = () => replica.gate.pass(() => void pieces.return?.());
     const end = (how: 'ended' | 'cut'): void => {
       connection.tap?.close(how);
       this.#over(replica, connection);

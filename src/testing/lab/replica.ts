@@ -1,35 +1,24 @@
 import type { Agent } from '../../agent/agent.ts';
 import { createAgent } from '../../agent/agent.ts';
-import type { AgentOptions } from '../../agent/options.ts';
 import type { Exchange, Identify, Reply } from '../../bindings/exchange.ts';
 import type { Clock } from '../../ground/clock.ts';
 import type { LogFields, Logger } from '../../ground/logger.ts';
-import type { Random } from '../../ground/random.ts';
 import type { Store } from '../../log/store.ts';
+import type { LabAgent } from './agent-options.ts';
+import { optionsOf } from './agent-options.ts';
 import type { Chance } from './chance.ts';
 import type { Connection } from './connection.ts';
 import type { FaultRates } from './fault-rates.ts';
 import { Gate } from './gate.ts';
 import type { Hub } from './hub.ts';
 import type { Ledger } from './ledger.ts';
-import type { LinkMode, LinkWatcher, Verb } from './link.ts';
+import type { AnswerOf, AskOf, LinkMode, LinkWatcher, Verb } from './link.ts';
 import { Link } from './link.ts';
 import type { Reached } from './reached.ts';
 import { ReplicaClock } from './replica-clock.ts';
 import { Timeline } from './timeline.ts';
 import type { Trace } from './trace.ts';
 import type { Watch } from './watch.ts';
-
-/** What the lab hands to each replica of an agent; an agent that keeps time or chance of its own takes them from here. */
-export interface LabParts {
-  /** Name of the replica: `a1`, and `a2` when it was started anew. */
-  readonly replica: string;
-  readonly clock: Clock;
-  readonly random: Random;
-}
-
-/** The agent under test: what it is made of, one that was made already (its options are used), or what makes it for a replica. */
-export type LabAgent = AgentOptions | Agent | ((parts: LabParts) => AgentOptions | Agent);
 
 /** What a replica shares with its lab. */
 export interface ReplicaParts {
@@ -75,7 +64,8 @@ export class LabReplica {
     this.link = new Link({ clock, gate: this.gate, chance: chance.fork(`${name} link`), rates, trace, name, watcher: this.#watcher() });
     watch.enter(name, this.pulse);
     const wake = hub.open(name, this.gate, (hints) => watch.notified(name, hints));
-    const { wake: _, ...options } = this.#options(chance.fork(`${name} agent`));
+    const random = chance.fork(`${name} agent`);
+    const { wake: _, publicUrl: __, ...options } = optionsOf(parts.agent, { replica: name, clock: this.clock, random });
     this.agent = createAgent({
       identify: parts.identify,
       ...options,
@@ -198,6 +188,8 @@ export class LabReplica {
       ran: (verb, ask, answer) => {
         if (verb === 'join' && 'replica' in ask) watch.joined(name, ask.replica);
         if (verb === 'tick' && 'own' in ask && ask.own === 'renew') this.pulse.seem(this.#now());
+        // true: the name of the verb says what its ask and its answer are
+        if (verb === 'accept') watch.accepted(ask as AskOf<'accept'>, answer as AnswerOf<'accept'>);
         ledger.ran(name, verb, ask, answer);
       },
       heard: (_verb, answer) => watch.heard(name, answer),
@@ -208,12 +200,6 @@ export class LabReplica {
         if (pulseVerbs.includes(verb)) this.pulse.disturb(this.#now());
       },
     };
-  }
-
-  #options(random: Random): AgentOptions {
-    const { agent, name } = this.#parts;
-    const made = typeof agent === 'function' ? agent({ replica: name, clock: this.clock, random }) : agent;
-    return 'options' in made ? made.options : made;
   }
 
   #logger(): Logger {

@@ -19,6 +19,8 @@ export interface StormParts {
   readonly history: History;
   readonly replicas: readonly LabReplica[];
   readonly taskIds: () => readonly string[];
+  /** Names of the replicas that hold turns. */
+  readonly holders: () => ReadonlySet<string>;
   readonly restart: (place: number) => Promise<void>;
 }
 
@@ -70,11 +72,19 @@ export class Storm {
   #strike({ mishaps }: FaultRates): void {
     const { chance, replicas, reached } = this.#parts;
     const kind = chance.weighted(mishaps);
-    const place = chance.below(replicas.length);
+    const place = this.#victim();
     const replica = replicas[place];
     if (!replica || replica.isGone) return;
     reached.count(kind === 'drain' ? 'drain' : kind, kind === 'drain' ? 0 : 1); // a drain counts when it is done
     this.#mishap(kind, replica, place);
+  }
+
+  /** Mostly one that holds a turn: what happens to an idle replica shows little. */
+  #victim(): number {
+    const { chance, replicas, holders } = this.#parts;
+    const holding = holders();
+    const held = replicas.flatMap(({ name }, place) => (holding.has(name) ? [place] : []));
+    return (chance.happens(0.7) ? chance.pick(held) : undefined) ?? chance.below(replicas.length);
   }
 
   #mishap(kind: Mishap, replica: LabReplica, place: number): void {
@@ -85,7 +95,7 @@ export class Storm {
         return this.#later(chance.pick([200, leaseMs, 2.5 * leaseMs]), () => restart(place));
       case 'pause':
         replica.pause();
-        return this.#later(chance.pick([300, leaseMs, 2.5 * leaseMs]), () => replica.goOn());
+        return this.#later(chance.pick([300, 1.6 * leaseMs, 2.5 * leaseMs]), () => replica.goOn());
       case 'unlink':
         replica.unlink(chance.happens(0.5) ? 'cut' : 'hang');
         return this.#later(chance.pick([300, leaseMs, 2 * leaseMs]), () => replica.mend());

@@ -94,6 +94,10 @@ export class Tap {
     this.#reader = this.isStream ? parts.history.nextReader(parts.observer) : parts.observer;
   }
 
+  get observer(): string {
+    return this.#parts.observer;
+  }
+
   get isStream(): boolean {
     return this.asked.operation === 'SubscribeToTask' || this.asked.operation === 'SendStreamingMessage';
   }

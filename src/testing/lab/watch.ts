@@ -1,4 +1,5 @@
 import type { Clock } from '../../ground/clock.ts';
+import type { AcceptAsk, AcceptResult } from '../../log/store.ts';
 import type { Hint } from '../../log/wake.ts';
 import { isTerminal } from '../../protocol/states.ts';
 import type { Turn } from '../../turn/turn.ts';
@@ -44,6 +45,8 @@ export class Watch {
   readonly #incarnations = new Map<string, string>();
   /** What each replica knows to be committed. */
   readonly #heard = new Map<string, Map<string, number>>();
+  /** Digest of what came under each key, by task and key. */
+  readonly #keys = new Map<string, string>();
   readonly #runs = new Map<string, RunRecord>();
   readonly #live = new Map<string, Set<RunRecord>>();
   readonly violations: LabViolation[] = [];
@@ -55,6 +58,16 @@ export class Watch {
 
   enter(replica: string, timeline: Timeline): void {
     this.#timelines.set(replica, timeline);
+  }
+
+  /** Names of the replicas that hold a turn. */
+  holders(): ReadonlySet<string> {
+    const names = new Set<string>();
+    for (const { row } of this.#parts.ledger.rows.values()) {
+      const name = row.holder === undefined ? undefined : this.#incarnations.get(row.holder);
+      if (name !== undefined) names.add(name);
+    }
+    return names;
   }
 
   joined(replica: string, id: string): void {
@@ -71,6 +84,19 @@ export class Watch {
       const row = rowIn(one);
       if (row) known.set(row.id, Math.max(row.seq, known.get(row.id) ?? 0));
     }
+  }
+
+  /** P9: a key that is recorded is answered as it was the first time, before every refusal ⚖. */
+  accepted({ taskId, key, digest }: AcceptAsk, answer: AcceptResult): void {
+    const name = `${taskId} ${key}`;
+    const known = this.#keys.get(name);
+    if (known === undefined && answer.kind === 'accepted') this.#keys.set(name, digest);
+    if (known === undefined) return;
+    const due = known === digest ? 'accepted' : 'keyMismatch';
+    if (answer.kind !== due)
+      this.#blame('P9', taskId, `a message under a key that is recorded was answered ${answer.kind}, ${due} was due`);
+    else if (answer.kind === 'accepted' && !answer.isRepeat)
+      this.#blame('P9', taskId, 'a message under a key that is recorded was recorded again');
   }
 
   /** P2: nobody is told of a commit that its writer does not know of yet. */
