@@ -66,7 +66,7 @@ function expectState({ status }: TaskAnswer, state: string): void {
 }
 
 /** Of ten steps: six are sends with something after them, two streams, one a cancel elsewhere, one a bare send. */
-const steps: readonly Step[] = [
+const mix: readonly Step[] = [
   sendAndGet,
   sendAndGet,
   sendAndGet,
@@ -92,19 +92,22 @@ export async function mixedLoad(
   urls: readonly string[],
   { users, windowMs }: { readonly users: number; readonly windowMs: number },
 ): Promise<MixedWindow> {
-  const latenciesMs: number[] = [];
+  const steps: { readonly endMs: number; readonly ms: number }[] = [];
   const begin = nowMs();
   const end = begin + windowMs;
   const one = async (_: unknown, index: number): Promise<void> => {
     const user = new User(urls, index);
     for (let count = index, now = nowMs(); now < end; count++) {
       const asked = now;
-      await steps[count % steps.length]?.(user);
+      await mix[count % mix.length]?.(user);
       now = nowMs();
-      if (now <= end) latenciesMs.push(now - asked);
+      steps.push({ endMs: now, ms: now - asked });
     }
     user.close();
   };
   await Promise.all(Array.from({ length: users }, one));
-  return { steps: latenciesMs.length, seconds: windowMs / 1_000, latenciesMs };
+  const inTime = steps.filter(({ endMs }) => endMs <= end);
+  // a window too short for a machine that has much else to do: its steps have taken longer than the window
+  const [counted, seconds] = inTime.length > 0 ? [inTime, windowMs / 1_000] : [steps, (nowMs() - begin) / 1_000];
+  return { steps: counted.length, seconds, latenciesMs: counted.map(({ ms }) => ms) };
 }
