@@ -5,6 +5,7 @@ import type { AnswerOf, AskOf, Verb } from './link.ts';
 import type { Reached } from './reached.ts';
 import type { Trace } from './trace.ts';
 import { short } from './trace.ts';
+import type { WritingVerb } from './transitions.ts';
 
 /** A task's row as the store has it, and since when its turn is as it is. */
 export interface Standing {
@@ -14,7 +15,7 @@ export interface Standing {
 }
 
 /** Who is told of every change of a row, at the moment of its commit. */
-export type RowListener = (before: Standing | undefined, now: Standing) => void;
+export type RowListener = (before: Standing | undefined, now: Standing, verb: WritingVerb) => void;
 
 /** Every row as the store has it now: each verb that the store carries out passes here, whether or not anybody hears of its answer. */
 export class Ledger {
@@ -72,7 +73,7 @@ export class Ledger {
     else this.#note(who, 'accept', answer.row);
     if (answer.row.phase === 'queued') this.#reached.count('queued');
     if (answer.row.isInterrupted) this.#reached.count('interrupt');
-    this.#stand(answer.row);
+    this.#stand(answer.row, 'accept');
   }
 
   #appended(who: string, ask: AskOf<'append'>, answer: AnswerOf<'append'>): void {
@@ -94,7 +95,7 @@ export class Ledger {
         if (before !== undefined && answer.row.turn > before.turn) this.#reached.count('handover');
         if (ask.entries.some(({ taken }) => taken !== undefined)) this.#reached.count('taken');
         this.#note(who, 'append', answer.row);
-        this.#stand(answer.row);
+        this.#stand(answer.row, 'append');
         return;
       default:
     }
@@ -104,27 +105,27 @@ export class Ledger {
     if (answer.kind === 'settled') this.#reached.count('cancelRace');
     if (answer.kind !== 'canceled') return this.#trace.note(who, `cancel ${short(ask.taskId)}: ${answer.kind}`);
     this.#note(who, 'cancel', answer.row);
-    this.#stand(answer.row);
+    this.#stand(answer.row, 'cancel');
   }
 
   #released(who: string, ask: AskOf<'release'>, answer: AnswerOf<'release'>): void {
     if (answer.kind !== 'released') return;
     this.#reached.count('released');
     this.#note(who, `release (${ask.why})`, answer.row);
-    this.#stand(answer.row);
+    this.#stand(answer.row, 'release');
   }
 
   #resumed(who: string, answer: AnswerOf<'resume'>): void {
     if (answer.kind !== 'resumed') return;
     this.#reached.count('resume');
     this.#note(who, 'resume', answer.row);
-    this.#stand(answer.row);
+    this.#stand(answer.row, 'resume');
   }
 
   #claimed(who: string, row: TaskRow): void {
     if (row.attempt > 1) this.#reached.count('retry');
     this.#note(who, 'claim', row);
-    this.#stand(row);
+    this.#stand(row, 'claim');
   }
 
   #swept(who: string, row: TaskRow): void {
@@ -132,7 +133,7 @@ export class Ledger {
     if (before?.phase === 'open') this.#reached.count('takeover');
     if (before?.phase === 'closed' && isTerminal(row.state)) this.#reached.count('expiry');
     this.#note(who, 'sweep', row);
-    this.#stand(row);
+    this.#stand(row, 'sweep');
   }
 
   #note(who: string, verb: string, row: TaskRow): void {
@@ -142,13 +143,13 @@ export class Ledger {
     this.#trace.note(who, `${verb} ${short(id)}: ${name} ${phase}, seq ${seq}, turn ${turn}/${attempt}, fence ${fence}${queue}`);
   }
 
-  #stand(row: TaskRow): void {
+  #stand(row: TaskRow, verb: WritingVerb): void {
     const before = this.#rows.get(row.id);
     // answers of one moment may be seen in another order than they were committed
     if (before !== undefined && (row.seq < before.row.seq || row.fence < before.row.fence)) return;
     const isSame = before !== undefined && before.row.fence === row.fence && before.row.phase === row.phase;
     const now: Standing = { row, since: isSame ? before.since : this.#clock.monotonic() };
     this.#rows.set(row.id, now);
-    for (const listener of this.#listeners) listener(before, now);
+    for (const listener of this.#listeners) listener(before, now, verb);
   }
 }

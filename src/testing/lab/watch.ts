@@ -7,6 +7,7 @@ import type { Violation } from '../checks/check.ts';
 import { SETTLE_SLACK_MS } from '../checks/settling.ts';
 import type { Ledger, Standing } from './ledger.ts';
 import type { AnswerOf, Verb } from './link.ts';
+import { judgeStep } from './transitions.ts';
 import type { Timeline } from './timeline.ts';
 import { short } from './trace.ts';
 
@@ -53,7 +54,10 @@ export class Watch {
 
   constructor(parts: WatchParts) {
     this.#parts = parts;
-    parts.ledger.listen((before, now) => this.#onRow(before, now));
+    parts.ledger.listen((before, now, verb) => {
+      for (const [promise, says] of judgeStep(verb, before?.row, now.row)) this.#blame(promise, now.row.id, says);
+      this.#onRow(before, now);
+    });
   }
 
   enter(replica: string, timeline: Timeline): void {
