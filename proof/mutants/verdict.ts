@@ -13,6 +13,9 @@ export type Verdict =
 /** "Within a minute" (issue 4): whatever takes longer has not caught anything. */
 const CATCH_MS_MAX = 60_000;
 
+/** A test that a fault keeps waiting fails in time to count; one that is so slow without a fault counts for nothing. */
+const TEST_MS_MAX = 20_000;
+
 /** What whole files may take without a fault, and programs that are asked alone; on a quiet machine they need a fifth of it. */
 const WHOLE_MS_MAX = 400_000;
 
@@ -64,8 +67,8 @@ async function runSuite(
 ): Promise<{ readonly report: Report | undefined; readonly ended: Ended }> {
   const reportFile = join(tree, 'report.json');
   rmSync(reportFile, { force: true });
-  const command = ['node_modules/vitest/vitest.mjs', 'run', file, ...args, '--reporter=json', `--outputFile=${reportFile}`];
-  const ended = await runNode(command, { cwd: tree, msMax });
+  const options = [...args, `--testTimeout=${TEST_MS_MAX}`, '--reporter=json', `--outputFile=${reportFile}`];
+  const ended = await runNode(['node_modules/vitest/vitest.mjs', 'run', file, ...options], { cwd: tree, msMax });
   return { report: ended.isLate ? undefined : readReport(reportFile), ended };
 }
 
