@@ -33,11 +33,11 @@ export class Bytes {
 
   /** Begins to count for one body or answer; nothing is held yet. */
   hold(caller: string | undefined): Hold {
-    return new Hold((by) => this.#add(caller, by));
+    return new Hold(this, caller);
   }
 
   /** Takes or gives back; UNAVAILABLE beyond a limit (SEC-16). Whoever holds nothing but this may hold more: a large task can still be read. */
-  #add(caller: string | undefined, { from, to }: Step): void {
+  move(caller: string | undefined, { from, to }: Step): void {
     const { what, most, mostPerCaller } = this.#limits;
     const others = this.#inUse - from;
     const ofCaller = caller === undefined ? 0 : (this.#byCaller.get(caller) ?? 0) - from;
@@ -62,18 +62,20 @@ interface Step {
 
 /** The bytes of one body or answer. */
 export class Hold {
-  readonly #add: (step: Step) => void;
+  readonly #owner: Bytes;
+  readonly #caller: string | undefined;
   #held = 0;
 
-  constructor(add: (step: Step) => void) {
-    this.#add = add;
+  constructor(owner: Bytes, caller: string | undefined) {
+    this.#owner = owner;
+    this.#caller = caller;
   }
 
   /** There are so many now. Throws UNAVAILABLE when that is too much; what was held before is held still. */
   set(bytes: number): void {
     const to = bytes > SMALL_BYTES ? bytes : 0;
     if (to === this.#held) return;
-    this.#add({ from: this.#held, to });
+    this.#owner.move(this.#caller, { from: this.#held, to });
     this.#held = to;
   }
 

@@ -12,6 +12,7 @@ import type { BindingParts, Performed } from './calls.ts';
 import { anonymous, identifyCaller, noHeaders, perform, readBody, Reference } from './calls.ts';
 import type { Exchange, Reply } from './exchange.ts';
 import { challenge, heldReply } from './replies.ts';
+import type { StreamPrinter } from './streams.ts';
 import { printStream, streamHeaders } from './streams.ts';
 import { requireVersion } from './version.ts';
 
@@ -55,12 +56,27 @@ function print(hold: Hold, { id, toError, clock }: PrintParts, done: Performed):
     const headers = done.headers === noHeaders ? jsonHeaders : { ...done.headers, ...jsonHeaders };
     return heldReply(hold, headers, printResult(id, JSON.stringify(done.value)));
   }
-  const printer = {
-    item: (json: string): string => printResult(id, json),
-    error: (thrown: unknown): string => printError(id, toError(thrown)),
-  };
-  const body = printStream(done.items, { clock, release: done.release, printer, hold });
+  const body = printStream(done.items, { clock, release: done.release, printer: new Printer(id, toError), hold });
   return { status: 200, headers: { ...done.headers, ...streamHeaders }, body };
+}
+
+/** A class, because every quiet stream has one: an object with two functions takes five times as much. */
+class Printer implements StreamPrinter {
+  readonly #id: JsonRpcId;
+  readonly #toError: PrintParts['toError'];
+
+  constructor(id: JsonRpcId, toError: PrintParts['toError']) {
+    this.#id = id;
+    this.#toError = toError;
+  }
+
+  item(json: string): string {
+    return printResult(this.#id, json);
+  }
+
+  error(thrown: unknown): string {
+    return printError(this.#id, this.#toError(thrown));
+  }
 }
 
 /** HTTP 200 with an error object, but for who may not call at all (AMB-27). */

@@ -63,12 +63,13 @@ function printStream(reply: Reply, body: AsyncIterable<string>, exit: Exit): voi
   const { request, response, options } = exit;
   writeHead(reply, response, options.isLast || !request.complete);
   response.flushHeaders(); // the caller learns at once that the stream is open
+  const { onSent } = reply; // the rest of it is not needed until the end
   const fail = (error: unknown): void => {
-    reply.onSent?.();
+    onSent?.();
     options.onTrouble(response, error);
   };
   const done = (isWhole: boolean): void => {
-    reply.onSent?.();
+    onSent?.();
     if (isWhole) finish(exit).catch(fail);
   };
   new Pump(body, exit).run(done, fail);

@@ -89,7 +89,9 @@ function streaming<Request>(parts: SharedParts, name: string, operation: Operati
   const open = guarded(parts, name, operation);
   return async (call: Call, request: Request): Promise<AsyncIterable<StreamItem>> => {
     const items = (await open(call, request))[Symbol.asyncIterator]();
-    return new GuardedItems(items, (error) => toCallerError(parts, call, name, error));
+    return new GuardedItems(items, (error) => {
+      throw toCallerError(parts, call, name, error);
+    });
   };
 }
 
@@ -98,11 +100,9 @@ class GuardedItems implements AsyncIterableIterator<StreamItem> {
   readonly #items: AsyncIterator<StreamItem>;
   readonly #fail: (error: unknown) => never;
 
-  constructor(items: AsyncIterator<StreamItem>, toError: (error: unknown) => Error) {
+  constructor(items: AsyncIterator<StreamItem>, fail: (error: unknown) => never) {
     this.#items = items;
-    this.#fail = (error) => {
-      throw toError(error);
-    };
+    this.#fail = fail;
   }
 
   [Symbol.asyncIterator](): this {
