@@ -24,6 +24,7 @@ export interface LivingRules {
   readonly goesByTimestamp: boolean;
 }
 
+/** With all rules. */
 export const livingRules: LivingRules = {
   judge: () => new Liveness({ leaseMs: LEASE, tickMs: TICK }),
   declareDead,
@@ -51,6 +52,7 @@ export type Trouble =
 /** What A's judge was asked. A judge keeps its state to itself, so it is asked all of it again for each step. */
 type Asked = { readonly at: number; readonly beat?: number };
 
+/** A state of this model. */
 export interface Lives {
   /** A's own time. */
   readonly now: number;

@@ -16,6 +16,7 @@ export interface LockRules {
   readonly oneStatement: boolean;
 }
 
+/** With all rules. */
 export const lockRules: LockRules = { inOrder: true, skips: true, rowsFirst: true, oneStatement: true };
 
 /** What one process does at present: a group, then what it skipped, each alone. */

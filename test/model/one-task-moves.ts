@@ -4,14 +4,17 @@ import { replaced, withCalls, withReplica } from './one-task.ts';
 
 // What the steps of the model are made of: calls that go out, grants that are started, clients that are told.
 
+/** How a trace calls a process, whatever its incarnation. */
 export const name = (by: number): string => 'AB'[by] ?? '?';
 
+/** A replica asks the store for something. */
 export function call(setup: Setup, world: World, by: number, ask: Ask): World {
   const from = world.replicas[by]?.id ?? '';
   const made: Call = { by, from, ask, stage: 'asked', ...(setup.habits.decidesUnderLock ? {} : { read: world.shelf }) };
   return withCalls(world, [...world.calls, made]);
 }
 
+/** A world with one client changed. */
 export function withClient(world: World, at: number, client: Client): World {
   return { ...world, clients: replaced(world.clients, at, client) };
 }
@@ -21,12 +24,14 @@ export function heard(client: Client): Client {
   return client.told === 'unknown' && client.tries === 0 ? { at: 'idle', told: '', tries: 1 } : { ...client, at: 'told' };
 }
 
+/** The client that a replica serves hears what became of its call. */
 export function tell(world: World, by: number, told: string): World {
   const at = world.replicas[by]?.serves ?? -1;
   const client = world.clients[at];
   return client === undefined ? world : withReplica(withClient(world, at, heard({ ...client, told })), by, { serves: -1 });
 }
 
+/** One trouble less that may still come. */
 export function spend(world: World, fault: keyof World['left']): World {
   return { ...world, left: { ...world.left, [fault]: world.left[fault] - 1 } };
 }

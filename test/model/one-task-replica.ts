@@ -7,6 +7,7 @@ import { shelfOf } from './shelf.ts';
 
 // What a replica does by itself, what befalls it, and who is taken for dead.
 
+/** Runs, claims, looks, gives back and leaves. */
 export function* replicaSteps(setup: Setup, world: World, by: number, replica: Replica): Generator<Step<World>> {
   const { row } = world.shelf;
   if (replica.run !== undefined) yield* runSteps(setup, world, by, replica.run);
@@ -94,6 +95,7 @@ function* leaveSteps(setup: Setup, world: World, by: number, replica: Replica): 
     };
 }
 
+/** Who stood still for a lease, who is declared dead, and whose turn is swept. */
 export function* leaseSteps(setup: Setup, world: World): Generator<Step<World>> {
   const { shelf, replicas, suspects } = world;
   for (const [id, { beat: count, diedAt }] of Object.entries(shelf.replicas)) {
@@ -119,6 +121,7 @@ export function* leaseSteps(setup: Setup, world: World): Generator<Step<World>> 
 
 const suspect = (world: World, id: string, count: number): World => ({ ...world, suspects: { ...world.suspects, [id]: count } });
 
+/** Renews or hears of its death; pauses, drains, crashes and comes back. */
 export function* fateSteps(setup: Setup, world: World, by: number, replica: Replica): Generator<Step<World>> {
   const row = world.shelf.replicas[replica.id];
   if (replica.life === 'up') {

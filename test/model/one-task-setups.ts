@@ -85,6 +85,7 @@ const sizes: Readonly<Record<SizeName, Omit<Setup, 'name' | 'decisions' | 'habit
   },
 };
 
+/** All of them. */
 export const sizeNames: readonly SizeName[] = Object.keys(sizes) as SizeName[]; // the keys of a full record
 
 /** What is taken away: other decisions, or a habit left off. */

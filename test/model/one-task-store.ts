@@ -135,6 +135,7 @@ function flawOf(
 /** The body of a message is its key; a try that made itself a new one says so behind it. */
 export const isMessageOf = (body: string, { key }: Pick<Script, 'key'>): boolean => body.split(' ', 1)[0] === key;
 
+/** The entry says this word of this run; one that left AUTH_REQUIRED and handed over says nothing. */
 export const isBodyOf = (body: string, no: number, word: string): boolean =>
   body === `${no} ${word}` || (word === 'LEAVE' && body === '{}');
 

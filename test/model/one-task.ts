@@ -25,6 +25,7 @@ export interface Habits {
   readonly decidesUnderLock: boolean;
 }
 
+/** With all of them on. */
 export const habits: Habits = {
   startsOnce: true,
   looksForHeld: true,
@@ -118,6 +119,7 @@ export interface Replica {
   readonly ignoresDeath: boolean;
 }
 
+/** What a replica asks the store, cut down to what can differ. */
 export type Ask =
   | { readonly verb: 'accept'; readonly client: number; readonly key: string; readonly canStart: boolean }
   | { readonly verb: 'cancel'; readonly client: number }
@@ -132,6 +134,7 @@ export interface Answer {
   readonly grant?: { readonly turn: number; readonly attempt: number; readonly fence: number; readonly holder: string };
 }
 
+/** A call under way. */
 export interface Call {
   readonly by: number;
   readonly from: string;
@@ -143,6 +146,7 @@ export interface Call {
   readonly read?: Shelf;
 }
 
+/** What a client has come to. */
 export interface Client {
   readonly at: 'idle' | 'waits' | 'told';
   readonly told: string;
@@ -157,6 +161,7 @@ export interface RunRecord {
   readonly fence: number;
 }
 
+/** A state of this model. */
 export interface World {
   readonly shelf: Shelf;
   /** Tasks that a repeat made beside the first one. */
@@ -176,8 +181,10 @@ export interface World {
   readonly flaw: string;
 }
 
+/** Id of an incarnation: the process’s letter and its number. */
 export const idOf = (by: number, incarnation: number): string => `${'AB'[by] ?? '?'}${incarnation}`;
 
+/** A process that has just started. */
 export const freshReplica = (id: string): Replica => ({
   id,
   life: 'up',
@@ -252,6 +259,7 @@ function entryOf(word: string, no: number): NewEntry {
   return state === undefined ? { kind: 'artifact', body } : { kind: 'status', state, body };
 }
 
+/** The ask of a run’s words. */
 export function appendAsk({ no, fence, first, words }: Extract<Ask, { readonly verb: 'append' }>): AppendAsk {
   return { taskId: 'task', fence, from: first, entries: words.map((word) => entryOf(word, no)) };
 }
@@ -278,6 +286,7 @@ export function acceptAsk(
   };
 }
 
+/** The limits that every turn of the model is accepted under. */
 export const limitsOf = ({ onLost, triesMax }: Setup): AcceptAsk['limits'] => ({
   ...limits,
   onLost: onLost ?? 'fail',

@@ -28,6 +28,7 @@ export interface ReaderRules {
   readonly foreignCursor: 'asNone' | 'believed';
 }
 
+/** With all rules. */
 export const readerRules: ReaderRules = {
   hint: 'kept',
   wakes: 'whenTold',

@@ -73,8 +73,10 @@ export function withFence<Made extends Change>(change: Made, fence: number): Mad
 /** Times stand still in the model: nothing is due but where a model says so. */
 export const NOW = 1;
 
+/** Whose the one task is. */
 export const scope = { agent: 'agent', tenant: '', owner: '' } as const;
 
+/** Limits that no model runs into unless it says so. */
 export const limits: TurnLimits = {
   onLost: 'fail',
   triesMax: 3,
