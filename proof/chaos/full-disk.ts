@@ -11,7 +11,7 @@ import { openSmallDisk } from './disk.ts';
 import { Load } from './load.ts';
 import { Policies } from './policies.ts';
 import type { Reached } from './reached.ts';
-import { openStage } from './stage.ts';
+import { openStage, restarted } from './stage.ts';
 import type { Stage } from './stage.ts';
 import { isTrouble } from './user.ts';
 import { eventually, pause } from './waits.ts';
@@ -71,7 +71,7 @@ async function fillAndClear({ stage, disk, load, ...parts }: FullScene): Promise
   await rig.kill(1);
   await refusal(stage, parts);
   await disk.clear(pids());
-  await rig.restart(1);
+  await restarted(rig, 1);
   await eventually('writes to go on', async () => isSent(stage.probe(0)), FULL_MS_MAX);
   await whole(stage, running, parts);
 }

@@ -8,7 +8,7 @@ import type { SmallDisk } from './disk.ts';
 import { fillDisk } from './full-disk.ts';
 import type { Policies, Policy } from './policies.ts';
 import type { Reached } from './reached.ts';
-import { LEASE_MS, pauseOutsideCommit } from './stage.ts';
+import { LEASE_MS, pauseOutsideCommit, restarted } from './stage.ts';
 import type { Stage } from './stage.ts';
 import { stopInsideCommit } from './stopped-commit.ts';
 import { isTrouble } from './user.ts';
@@ -63,10 +63,10 @@ export class Hand {
       const { name } = rig.replica(index);
       const at = await rig.kill(index);
       this.#record({ signal: 'SIGKILL', at, replica: name, holding });
-      const restarted = this.#parts.random() < 0.5 ? rig.restart(index) : undefined; // sometimes the successor is there before the lease is over
-      restarted?.catch(() => undefined); // awaited below
+      const successor = this.#parts.random() < 0.5 ? restarted(rig, index) : undefined; // sometimes the successor is there before the lease is over
+      successor?.catch(() => undefined); // awaited below
       await this.#settled(holding);
-      await (restarted ?? rig.restart(index));
+      await (successor ?? restarted(rig, index));
       this.#parts.reached.add('kill');
     });
   }
@@ -105,7 +105,7 @@ export class Hand {
       reached.add('drainSettled');
       // until its successor comes: readers may have to go through what they were sent before they see the end
       stage.history.record({ kind: 'leave', at, observer: 'chaos', replica: name, until: callerClock.wall() });
-      await stage.rig.restart(index);
+      await restarted(stage.rig, index);
       reached.add('drain');
     });
   }
@@ -126,9 +126,8 @@ export class Hand {
   async deadAck(): Promise<void> {
     await this.#with(undefined, async (index) => {
       const { rig } = this.#parts.stage;
-      this.#parts.policies.once(index, ['--fault', 'dead-ack']);
       await rig.kill(index);
-      const replica = await rig.restart(index);
+      const replica = await restarted(rig, index, () => this.#parts.policies.once(index, ['--fault', 'dead-ack']));
       const asked: { readonly key: string; readonly messageId: string }[] = [];
       const script = 'emit 20 2; done';
       for (const end = callerClock.monotonic() + MOVED_MS_MAX; replica.isAlive && callerClock.monotonic() < end;) {
@@ -142,7 +141,7 @@ export class Hand {
       if (died === 'none' || died.signal !== 'SIGKILL')
         throw new Error(`a process that kills itself was expected, it ended with ${JSON.stringify(died)}`);
       for (const named of asked) await this.#patiently(() => this.#other().send(script, { ...named, returnImmediately: true }));
-      await rig.restart(index);
+      await restarted(rig, index);
       this.#parts.reached.add('deadAck');
     });
   }

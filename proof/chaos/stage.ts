@@ -167,3 +167,19 @@ export async function pauseOutsideCommit(rig: Rig, index: number): Promise<numbe
   }
   throw new Error('the replica was inside a commit at every look');
 }
+
+const STARTS_MAX = 5;
+
+/** A new process in the place of one that has ended; one that does not get at the store in time is started again, as a process manager would. */
+export async function restarted(rig: Rig, index: number, before: () => void = () => undefined): Promise<Rig['replicas'][number]> {
+  for (let start = 1; ; start++) {
+    try {
+      before();
+      return await rig.restart(index);
+    } catch (error) {
+      const isKeptOut = error instanceof Error && /is locked by another process|cannot grow/.test(error.message);
+      if (!isKeptOut || start >= STARTS_MAX) throw error;
+      await pause(500);
+    }
+  }
+}
