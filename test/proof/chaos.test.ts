@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { seeded, shuffled } from '../../proof/chaos/chance.ts';
 import { startedOnce } from '../../proof/chaos/effects.ts';
@@ -6,7 +7,7 @@ import type { ChaosOptions } from '../../proof/chaos/options.ts';
 import { parseChaosOptions } from '../../proof/chaos/options.ts';
 import { Plan } from '../../proof/chaos/plan.ts';
 import { Policies } from '../../proof/chaos/policies.ts';
-import { FAULTS, Reached, RULES } from '../../proof/chaos/reached.ts';
+import { FAULTS, Reached, RULES, sentenceOf } from '../../proof/chaos/reached.ts';
 import { Report } from '../../proof/chaos/report.ts';
 import { Yard } from '../../proof/chaos/yard.ts';
 import { Deferred } from '../../src/ground/deferred.ts';
@@ -55,6 +56,16 @@ describe('the report of a run', () => {
     blind.add({ ...clean, kills: [kill('SIGKILL', true), kill('SIGKILL', false), kill('SIGKILL', false), kill('SIGSTOP', true)] });
     expect(blind.failures).toEqual([expect.stringMatching(/only 1 of 3 kills/)]);
     expect(blind.json).toMatchObject({ kills: { killed: 3, stopped: 1, judged: 1 }, settledMs: { p50: 2_100, max: 2_100 } });
+  });
+});
+
+describe('the document of proofs', () => {
+  test('tells how often each fault and each rule was reached', () => {
+    const text = readFileSync('docs/proof.md', 'utf8');
+    const chapter = /^## Real processes$[^]*?(?=^## |(?![^]))/m.exec(text)?.[0] ?? '';
+    const rows = [...chapter.matchAll(/^\| `(\w+)` \| (.+?) \| (.+) \|$/gm)];
+    expect(rows.map(([, name, sentence]) => [name, sentence])).toEqual([...FAULTS, ...RULES].map((name) => [name, sentenceOf(name)]));
+    for (const [row = '', , , counts = ''] of rows) for (const count of counts.split(' | ')) expect(Number(count), row).toBeGreaterThan(0);
   });
 });
 
