@@ -30,7 +30,7 @@ export type { Mark, Reached } from './testing/lab/reached.ts';
 export type { LabAgent, LabParts } from './testing/lab/agent-options.ts';
 export type { LabReplica } from './testing/lab/replica.ts';
 export type { LabCheck, LabVerdict } from './testing/lab/verdict.ts';
-export type { LabViolation } from './testing/lab/watch.ts';
+export type { LabViolation } from './testing/lab/violation.ts';
 export { LagRecord } from './testing/lag.ts';
 export type { LostTime } from './testing/lag.ts';
 export { LostAnswerError, Probe } from './testing/probe.ts';

@@ -51,8 +51,23 @@ function drawOptions(chance: Chance): Omit<AgentOptions, 'run'> {
   };
 }
 
-const verbs = ['emit 2', 'emit 5', 'emit 12', 'stream 6', 'work', 'note', 'wait 150', 'wait 700', 'wait 2500', 'deaf 900', 'inbox', 'hold'];
-const ends = ['', '', '', 'say', 'ask', 'ask', 'auth', 'fail', 'refuse'];
+const verbs = [
+  'emit 2',
+  'emit 5',
+  'emit 12',
+  'drip 8',
+  'drip 16',
+  'stream 6',
+  'work',
+  'note',
+  'wait 150',
+  'wait 700',
+  'wait 2500',
+  'deaf 900',
+  'inbox',
+  'hold',
+];
+const ends = ['', '', '', 'say', 'ask', 'ask', 'auth', 'auth', 'fail', 'refuse'];
 
 function script(chance: Chance): string {
   if (chance.happens(0.03)) return 'reply';
@@ -80,6 +95,8 @@ async function step(
   switch (word) {
     case 'emit':
       return emit(scene, name, count);
+    case 'drip':
+      return drip(scene, name, count);
     case 'stream':
       await turn.stream(deltas(scene, count), { artifactId: `${turn.id}-${name}` });
       return undefined;
@@ -130,6 +147,15 @@ async function emit({ turn, random, said, clock }: Scene, name: string, count: n
     if (random.fraction() < 0.4) await done;
     else done.catch(() => undefined); // the next one that is awaited tells
     if (random.fraction() < 0.2) await pause(clock, 300 * random.fraction(), turn.signal);
+  }
+}
+
+/** Chunks one by one, for longer than some replicas live. */
+async function drip({ turn, clock }: Scene, name: string, count: number): Promise<undefined> {
+  const out = turn.artifact(`out ${name}`);
+  for (let number = 0; number < count; number++) {
+    await out.append(`${turn.attempt}:${number} `);
+    await pause(clock, 220);
   }
 }
 

@@ -23,7 +23,7 @@ import { Trace } from './trace.ts';
 import type { Lab, LabOptions, RunOptions } from './options.ts';
 import type { LabVerdict } from './verdict.ts';
 import { judge } from './verdict.ts';
-import type { LabViolation } from './watch.ts';
+import type { LabViolation } from './violation.ts';
 import { Watch } from './watch.ts';
 
 /**
@@ -284,7 +284,7 @@ class SeededLab implements Lab {
       checks: this.#options.checks ?? [],
     });
     const { seed, reached } = this;
-    const all = [...violations, ...this.#watch.violations, ...this.#late, ...this.#found];
+    const all = [...violations, ...this.#ledger.violations, ...this.#watch.violations, ...this.#late, ...this.#found];
     return { seed, violations: all, counted, reached: reached.counts(), trace: this.trace };
   }
 

@@ -6,6 +6,8 @@ import type { Reached } from './reached.ts';
 import type { Trace } from './trace.ts';
 import { short } from './trace.ts';
 import type { WritingVerb } from './transitions.ts';
+import { judgeFence, judgeStep } from './transitions.ts';
+import type { LabViolation } from './violation.ts';
 
 /** A task's row as the store has it, and since when its turn is as it is. */
 export interface Standing {
@@ -15,7 +17,7 @@ export interface Standing {
 }
 
 /** Who is told of every change of a row, at the moment of its commit. */
-export type RowListener = (before: Standing | undefined, now: Standing, verb: WritingVerb) => void;
+export type RowListener = (before: Standing | undefined, now: Standing) => void;
 
 /** Every row as the store has it now: each verb that the store carries out passes here, whether or not anybody hears of its answer. */
 export class Ledger {
@@ -24,6 +26,8 @@ export class Ledger {
   readonly #trace: Trace;
   readonly #rows = new Map<string, Standing>();
   readonly #listeners: RowListener[] = [];
+  /** Steps that no rule allows. */
+  readonly violations: LabViolation[] = [];
 
   constructor(parts: { readonly clock: Clock; readonly reached: Reached; readonly trace: Trace }) {
     this.#clock = parts.clock;
@@ -95,6 +99,7 @@ export class Ledger {
         if (before !== undefined && answer.row.turn > before.turn) this.#reached.count('handover');
         if (ask.entries.some(({ taken }) => taken !== undefined)) this.#reached.count('taken');
         this.#note(who, 'append', answer.row);
+        this.#blame(answer.row.id, judgeFence('append', before, { fence: ask.fence, row: answer.row }));
         this.#stand(answer.row, 'append');
         return;
       default:
@@ -112,6 +117,7 @@ export class Ledger {
     if (answer.kind !== 'released') return;
     this.#reached.count('released');
     this.#note(who, `release (${ask.why})`, answer.row);
+    this.#blame(answer.row.id, judgeFence('release', this.row(ask.taskId), { fence: ask.fence, row: answer.row }));
     this.#stand(answer.row, 'release');
   }
 
@@ -143,13 +149,18 @@ export class Ledger {
     this.#trace.note(who, `${verb} ${short(id)}: ${name} ${phase}, seq ${seq}, turn ${turn}/${attempt}, fence ${fence}${queue}`);
   }
 
+  #blame(taskId: string, findings: ReturnType<typeof judgeStep>): void {
+    for (const [promise, says] of findings) this.violations.push({ promise, taskId, says: `task ${short(taskId)}: ${says}` });
+  }
+
   #stand(row: TaskRow, verb: WritingVerb): void {
     const before = this.#rows.get(row.id);
     // answers of one moment may be seen in another order than they were committed
     if (before !== undefined && (row.seq < before.row.seq || row.fence < before.row.fence)) return;
     const isSame = before !== undefined && before.row.fence === row.fence && before.row.phase === row.phase;
+    this.#blame(row.id, judgeStep(verb, before?.row, row));
     const now: Standing = { row, since: isSame ? before.since : this.#clock.monotonic() };
     this.#rows.set(row.id, now);
-    for (const listener of this.#listeners) listener(before, now, verb);
+    for (const listener of this.#listeners) listener(before, now);
   }
 }

@@ -77,7 +77,7 @@ const weights: Readonly<Record<ActName, number>> = {
   twice: 2,
   mistake: 0.5,
   look: 2,
-  resume: 2,
+  resume: 4,
   strange: 1,
   stall: 1,
 };

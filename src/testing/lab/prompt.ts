@@ -2,7 +2,7 @@ import type { Clock } from '../../ground/clock.ts';
 import type { Ledger } from './ledger.ts';
 import type { Network } from './network.ts';
 import { short } from './trace.ts';
-import type { LabViolation } from './watch.ts';
+import type { LabViolation } from './violation.ts';
 
 /** What it takes to judge how soon readers hear. */
 export interface PromptParts {

@@ -1,6 +1,6 @@
 import type { TaskRow } from '../../log/store.ts';
 import { isTerminal } from '../../protocol/states.ts';
-import type { LabViolation } from './watch.ts';
+import type { LabViolation } from './violation.ts';
 
 /** Verbs that change a row. */
 export type WritingVerb = 'accept' | 'append' | 'cancel' | 'release' | 'resume' | 'claim' | 'sweep';
@@ -14,6 +14,18 @@ type Finding = readonly [LabViolation['promise'], string];
 export function judgeStep(verb: WritingVerb, before: TaskRow | undefined, after: TaskRow): readonly Finding[] {
   if (before === undefined) return after.fence > 0 ? [] : [['P4', `${verb} opened a task under fence 0`]];
   return [...endings(verb, before, after), ...fences(verb, before, after), ...runs(verb, before, after)];
+}
+
+/** P4: only under the present fence is anything written, or given away. */
+export function judgeFence(verb: 'append' | 'release', before: TaskRow | undefined, step: Under): readonly Finding[] {
+  if (before === undefined || step.row.seq === before.seq || step.fence === before.fence) return [];
+  return [['P4', `${verb} under fence ${step.fence} wrote entry ${step.row.seq}, and the fence was ${before.fence}`]];
+}
+
+/** A row as a verb left it, and the fence that the verb came with. */
+interface Under {
+  readonly fence: number;
+  readonly row: TaskRow;
 }
 
 /** P3: nothing is written behind an end, and nothing waits there. */

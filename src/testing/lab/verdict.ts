@@ -12,7 +12,7 @@ import { readTask } from '../stored.ts';
 import type { ClientView } from './load.ts';
 import type { Mark } from './reached.ts';
 import { short } from './trace.ts';
-import type { LabViolation } from './watch.ts';
+import type { LabViolation } from './violation.ts';
 
 /** A check of the user's own: what must hold of the tasks as they stand in the end. */
 export type LabCheck = (stored: ReadonlyMap<string, StoredTask>) => Iterable<string>;

@@ -3,16 +3,12 @@ import type { AcceptAsk, AcceptResult } from '../../log/store.ts';
 import type { Hint } from '../../log/wake.ts';
 import { isTerminal } from '../../protocol/states.ts';
 import type { Turn } from '../../turn/turn.ts';
-import type { Violation } from '../checks/check.ts';
 import { SETTLE_SLACK_MS } from '../checks/settling.ts';
 import type { Ledger, Standing } from './ledger.ts';
 import type { AnswerOf, Verb } from './link.ts';
-import { judgeStep } from './transitions.ts';
 import type { Timeline } from './timeline.ts';
 import { short } from './trace.ts';
-
-/** A violation that only somebody inside can see. */
-export type LabViolation = Omit<Violation, 'promise'> & { readonly promise: Violation['promise'] | 'P10' | 'P11' };
+import type { LabViolation } from './violation.ts';
 
 /** What watching needs. */
 export interface WatchParts {
@@ -54,10 +50,7 @@ export class Watch {
 
   constructor(parts: WatchParts) {
     this.#parts = parts;
-    parts.ledger.listen((before, now, verb) => {
-      for (const [promise, says] of judgeStep(verb, before?.row, now.row)) this.#blame(promise, now.row.id, says);
-      this.#onRow(before, now);
-    });
+    parts.ledger.listen((before, now) => this.#onRow(before, now));
   }
 
   enter(replica: string, timeline: Timeline): void {
@@ -83,6 +76,7 @@ export class Watch {
     const known = this.#heard.get(replica) ?? new Map<string, number>();
     this.#heard.set(replica, known);
     const rows = Array.isArray(answer) ? answer : [answer];
+    // true: whatever is in the list, it is looked at before it is used
     for (const one of rows as readonly unknown[]) {
       if (typeof one === 'string') known.set(one, Number.MAX_SAFE_INTEGER); // purged
       const row = rowIn(one);
