@@ -82,7 +82,7 @@ function reasonOf(code: string | undefined): readonly [status: number, text: str
     case 'ERR_HTTP_REQUEST_TIMEOUT':
       return [408, 'The request did not arrive in time; send it again.'];
     case 'HPE_HEADER_OVERFLOW':
-      return [431, `The headers are larger than ${HEADER_BYTES_MAX} bytes.`];
+      return [431, `There are more than ${HEADERS_MAX} headers, or they are larger than ${HEADER_BYTES_MAX} bytes.`];
     default:
       return [400, 'This is not a valid HTTP request.'];
   }
