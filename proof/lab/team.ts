@@ -10,6 +10,8 @@ type Word =
   | { readonly kind: 'begins'; readonly seed: number }
   | { readonly kind: 'played'; readonly played: Played };
 
+/** A seed makes much and keeps nothing: with room for it the young are swept once in a while, and not all the time. */
+const YOUNG_SPACE = '--max-semi-space-size=32';
 /** Seeds given out at once: few enough that the cores end together. */
 const ERRAND = 20;
 /** A seed takes a fraction of a second. One that takes so long waits for something that never comes, or goes round in a circle. */
@@ -46,7 +48,10 @@ class Team {
 
   /** Resolves with the seed that it broke down in, if it did. */
   #employ(): Promise<Played | undefined> {
-    const child = fork(fileURLToPath(new URL('./worker.ts', import.meta.url)), { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+    const child = fork(fileURLToPath(new URL('./worker.ts', import.meta.url)), {
+      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+      execArgv: [...process.execArgv, YOUNG_SPACE],
+    });
     let seed: number | undefined;
     let left: readonly number[] = [];
     let timer: NodeJS.Timeout | undefined;

@@ -5,6 +5,7 @@ import { openLab } from 'chorus-a2a/testing';
 const poet: AgentOptions = {
   card: { name: 'Poet', description: 'Writes poems.', version: '1.0.0' },
   onLost: 'retry',
+  leaseMs: 2_000, // short runs
   run: (turn) => turn.stream(['The sea ', 'is ', 'wide.']),
 };
 

@@ -38,6 +38,7 @@ import { Watch } from './watch.ts';
  * const poet: AgentOptions = {
  *   card: { name: 'Poet', description: 'Writes poems.', version: '1.0.0' },
  *   onLost: 'retry',
+ *   leaseMs: 2_000, // short runs
  *   run: (turn) => turn.stream(['The sea ', 'is ', 'wide.']),
  * };
  * for (let seed = 1; seed <= 20; seed++) {
