@@ -20,7 +20,7 @@ export async function day(store: StoreName, cycles: number): Promise<readonly He
   await using temp = tempStore(store);
   const clock = new VirtualClock();
   const wake = nearWake();
-  const ticks = { leaseMs: 40_000, tickMs: 10_000 }; // the default would be fifteen times as many
+  const ticks = { leaseMs: 120_000, tickMs: 30_000 }; // the default would be fifty times as many
   const options = {
     store: temp.source,
     wake,
