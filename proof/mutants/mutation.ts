@@ -74,6 +74,9 @@ export const onMemory = (name: string): Catcher => suite('test/stores/memory.tes
 /** The cases of the store suite on SQLite. */
 export const onSqlite = (name: string): Catcher => suite('test/stores/sqlite.test.ts', name);
 
+/** The rules explored in every order, with none taken away but by the fault. */
+export const model: Catcher = { kind: 'model', file: 'test/model/one-task.test.ts', name: 'with all rules every promise holds' };
+
 /** Some seeds of the lab from the first on, one process, to the first violation. */
 export const lab: Catcher = { kind: 'lab', file: 'proof/lab.ts', args: ['--seeds', '150', '--jobs', '1', '--bail'] };
 

@@ -1,5 +1,5 @@
 import type { Mutation } from '../mutation.ts';
-import { chaos, lab, onMemory, suite } from '../mutation.ts';
+import { chaos, lab, model, onMemory, suite } from '../mutation.ts';
 
 const rule = (name: string): string => `src/log/rules/${name}.ts`;
 
@@ -12,7 +12,7 @@ export const ruleMutations: readonly Mutation[] = [
     file: rule('append'),
     find: `if (row.fence !== ask.fence || row.phase !== 'open') return { kind: 'fenced', row };`,
     replace: `if (row.phase !== 'open') return { kind: 'fenced', row };`,
-    caughtBy: [onMemory('only the holder of the present fence writes')],
+    caughtBy: [onMemory('only the holder of the present fence writes'), model],
   },
   {
     name: 'terminal-not-final',
@@ -23,7 +23,7 @@ export const ruleMutations: readonly Mutation[] = [
   // a superseded holder, however long it was paused, writes nothing (P4)
   if (row.fence !== ask.fence || row.phase !== 'open') return { kind: 'fenced', row };`,
     replace: `if (row.fence !== ask.fence) return { kind: 'fenced', row };`,
-    caughtBy: [onMemory('nothing is written after the end, whoever asks')],
+    caughtBy: [onMemory('nothing is written after the end, whoever asks'), model],
   },
   {
     name: 'ordinals-not-skipped',
@@ -32,7 +32,7 @@ export const ruleMutations: readonly Mutation[] = [
     file: rule('append'),
     find: `return applied <= 0 ? ask.entries : ask.entries.slice(applied);`,
     replace: `return ask.entries.slice(0, Math.max(ask.entries.length, applied));`,
-    caughtBy: [onMemory('a repeated append is applied once'), lab],
+    caughtBy: [onMemory('a repeated append is applied once'), lab, model],
   },
   {
     name: 'refused-before-skipped',
@@ -45,7 +45,7 @@ export const ruleMutations: readonly Mutation[] = [
     replace: `const refusal = refuse(row, ask, entries);
   if (refusal !== undefined) return { result: refusal };
   if (entries.length === 0) return { result: { kind: 'applied', row } };`,
-    caughtBy: [onMemory('the repeat of the append that ended the task is told that it stands')],
+    caughtBy: [onMemory('the repeat of the append that ended the task is told that it stands'), model],
   },
   {
     name: 'gap-not-checked',
@@ -54,7 +54,7 @@ export const ruleMutations: readonly Mutation[] = [
     file: rule('append'),
     find: `if (ask.from > row.ordinal + 1) return { kind: 'gap', ordinal: row.ordinal };`,
     replace: ``,
-    caughtBy: [onMemory('a batch that overtook an earlier one is refused as a gap'), lab],
+    caughtBy: [onMemory('a batch that overtook an earlier one is refused as a gap'), lab, model],
   },
   {
     name: 'task-without-limit',
@@ -91,7 +91,7 @@ export const ruleMutations: readonly Mutation[] = [
     find: `if (known !== undefined) return { result: repeat(row, known, ask) };`,
     replace: `if (isTerminal(row.state)) return { result: { kind: 'terminal', state: row.state } };
   if (known !== undefined) return { result: repeat(row, known, ask) };`,
-    caughtBy: [onMemory('a recorded key comes before every refusal')],
+    caughtBy: [onMemory('a recorded key comes before every refusal'), model],
   },
   {
     name: 'key-content-not-compared',
@@ -148,7 +148,7 @@ export const ruleMutations: readonly Mutation[] = [
   row.turn += 1;`,
     replace: `  const { row } = draft;
   row.turn += 1;`,
-    caughtBy: [onMemory('an answer to INPUT_REQUIRED opens the next turn under a higher fence')],
+    caughtBy: [onMemory('an answer to INPUT_REQUIRED opens the next turn under a higher fence'), model],
   },
   {
     name: 'fence-rises-at-close',
@@ -158,7 +158,7 @@ export const ruleMutations: readonly Mutation[] = [
     find: `  place(draft, { phase: 'closed' });`,
     replace: `  raiseFence(draft);
   place(draft, { phase: 'closed' });`,
-    caughtBy: [onMemory('INPUT_REQUIRED and terminal states close the turn in their commit and leave the fence')],
+    caughtBy: [onMemory('INPUT_REQUIRED and terminal states close the turn in their commit and leave the fence'), model],
   },
   {
     name: 'waiting-outlives-cancel',
@@ -218,7 +218,7 @@ export const ruleMutations: readonly Mutation[] = [
     file: rule('settle'),
     find: `if (isTerminal(row.state)) return { result: { kind: 'settled', state: row.state } };`,
     replace: ``,
-    caughtBy: [onMemory('of another end the caller learns its state'), lab, chaos],
+    caughtBy: [onMemory('of another end the caller learns its state'), lab, chaos, model],
   },
   {
     name: 'fence-stays-at-claim',
