@@ -89,7 +89,7 @@ export const chunks: Bench = {
     'The server is a process of its own with `synchronous = FULL`; each chunk is its own entry and its own event, none joined, and the reader ' +
     'checks every one. Raw: 100 rows of 1 KB a transaction into a table with the two indexes any such log needs. The peer stores through Kysely on libsql.',
   limit:
-    'Processor time of one thread: a chunk is written as JSON, inserted, read back for its followers, and printed. The disk waits for nobody: ' +
+    'Processor time of one thread: a chunk is written as JSON, inserted, parsed for its followers, and printed. The disk waits for nobody: ' +
     'what comes during a commit goes with the next.',
   measure,
 };
