@@ -35,7 +35,9 @@ export async function play(seed: number, store: LabStore): Promise<Played> {
     const subject = labSubject(new Chance(seed).fork('subject'));
     await using lab = await openLab({ ...subject, seed, store: folder === undefined ? memory() : sqlite(join(folder, 'tasks.db')) });
     const failed = (error: unknown): { promise: string; says: string }[] => [{ promise: 'the lab', says: String(error) }];
-    const verdict = await lab.run({ actors: 3 }).catch((error: unknown) => ({ violations: failed(error), reached: {}, trace: lab.trace }));
+    const verdict = await lab
+      .run({ actors: 3, stormMs: 5_500, calmMs: 3_000 })
+      .catch((error: unknown) => ({ violations: failed(error), reached: {}, trace: lab.trace }));
     const violations = [...verdict.violations, ...unhandled.map((says) => ({ promise: 'unhandled rejection', says }))];
     return { seed, store, violations, reached: verdict.reached, trace: verdict.trace };
   } finally {

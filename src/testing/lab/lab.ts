@@ -57,7 +57,7 @@ export async function openLab(options: LabOptions): Promise<Lab> {
 const CALLERS = ['ada', 'bob'] as const;
 const PLACES = 'abcdefghijklmnopqrstuvwxyz';
 /** How long everything must have been in order before anybody is held to be quick. */
-const QUIET_MS = 1_500;
+const QUIET_MS = 1_000;
 /** Requests that were on their way when everybody went home have arrived. */
 const LAST_WORDS_MS = 500;
 /** Beyond some leases: turns that run again after others were lost. */
