@@ -5,7 +5,9 @@ import { filesUnder, placesOf, readSources, root } from './sources.ts';
 import type { Source } from './sources.ts';
 
 const src = readSources('src');
-const all = [...src, ...readSources('test', 'examples', 'bench', 'scripts', 'proof')].filter((source) => source.path !== 'test/house/tidy.test.ts');
+const all = [...src, ...readSources('test', 'examples', 'bench', 'scripts', 'proof')].filter(
+  (source) => source.path !== 'test/house/tidy.test.ts',
+);
 
 const LINES_MAX = 400;
 
