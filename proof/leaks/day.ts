@@ -4,10 +4,13 @@ import { VirtualClock } from '../../src/testing/virtual-clock.ts';
 import type { Bounds, Held } from './measure.ts';
 import { measure, withGrants } from './measure.ts';
 import type { StoreName } from './stand.ts';
-import { ask, nearWake, replica, send, tempStore, until } from './stand.ts';
+import { ask, nearWake, replica, send, tempStore } from './stand.ts';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
+
+/** How far the clock goes between two looks at what is waited for. */
+const STEP_MS = 10;
 
 /** What a cycle has of turns. */
 export const dayBounds: Bounds = withGrants(6);
@@ -40,24 +43,33 @@ export async function day(store: StoreName, cycles: number): Promise<readonly He
     await clock.advance(everyMs);
     if (cycle > part && cycle % part === 0) points.push(await measure(cycle)); // the first four hours are the warm-up
   }
-  await Promise.all([closed(one, clock), closed(other, clock)]);
+  for (const agent of [one, other]) await meanwhile(clock, agent.close()); // a drain waits on the clock as well
   return points;
 }
 
 /** What happens in one cycle. */
 async function live(here: Agent, there: Agent, clock: VirtualClock): Promise<void> {
-  await send(here, 'echo');
-  await send(there, 'stream');
-  const asked = await send(here, 'ask');
+  await meanwhile(clock, send(here, 'echo'));
+  await meanwhile(clock, send(there, 'stream'));
+  const asked = await meanwhile(clock, send(here, 'ask'));
   const reader = await follow(there, asked.id, clock);
-  await send(there, 'echo', { taskId: asked.id }); // its answer ends it, and the reader with it
-  await reader.ended;
-  const left = await send(here, 'ask'); // expires, FAILED
+  await meanwhile(clock, send(there, 'echo', { taskId: asked.id })); // its answer ends it, and the reader with it
+  await meanwhile(clock, reader.ended);
+  const left = await meanwhile(clock, send(here, 'ask')); // expires, FAILED
   const leaver = await follow(here, left.id, clock);
   leaver.leave();
-  await leaver.ended;
-  const held = await send(here, 'hold', { begun: true });
-  await ask(there, `POST /rest/tasks/${held.id}:cancel`);
+  await meanwhile(clock, leaver.ended);
+  const held = await meanwhile(clock, send(here, 'hold', { begun: true }));
+  await meanwhile(clock, ask(there, `POST /rest/tasks/${held.id}:cancel`));
+}
+
+/** Moves the clock until something is done: two stores on one file leave each other gaps between their commits, and those are on the clock. */
+async function meanwhile<T>(clock: VirtualClock, work: Promise<T>): Promise<T> {
+  let isDone = false;
+  const done = work.finally(() => (isDone = true));
+  done.catch(() => {}); // it is awaited below
+  while (!isDone) await clock.advance(STEP_MS);
+  return done;
 }
 
 interface Reader {
@@ -68,7 +80,7 @@ interface Reader {
 /** Subscribes, and takes two heartbeats before anything else happens. */
 async function follow(agent: Agent, taskId: string, clock: VirtualClock): Promise<Reader> {
   const stopper = new Stopper();
-  const { body } = await ask(agent, `GET /rest/tasks/${taskId}:subscribe`, undefined, stopper);
+  const { body } = await meanwhile(clock, ask(agent, `GET /rest/tasks/${taskId}:subscribe`, undefined, stopper));
   if (typeof body !== 'object') throw new Error('leaks: a stream was expected');
   const seen = { pieces: 0 };
   const read = async (): Promise<void> => {
@@ -77,15 +89,4 @@ async function follow(agent: Agent, taskId: string, clock: VirtualClock): Promis
   const ended = read();
   while (seen.pieces < 3) await clock.advance(15_000);
   return { ended, leave: () => stopper.abort() };
-}
-
-/** A drain waits on the clock, so somebody has to move it. */
-async function closed(agent: Agent, clock: VirtualClock): Promise<void> {
-  let isClosed = false;
-  const closing = agent.close().then(() => (isClosed = true));
-  await until('the replica has closed', async () => {
-    await clock.advance(100);
-    return isClosed;
-  });
-  await closing;
 }
