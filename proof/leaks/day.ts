@@ -65,10 +65,10 @@ async function live(here: Agent, there: Agent, clock: VirtualClock): Promise<voi
 
 /** Moves the clock until something is done: two stores on one file leave each other gaps between their commits, and those are on the clock. */
 async function meanwhile<T>(clock: VirtualClock, work: Promise<T>): Promise<T> {
-  let isDone = false;
-  const done = work.finally(() => (isDone = true));
+  const state = { isDone: false };
+  const done = work.finally(() => (state.isDone = true));
   done.catch(() => {}); // it is awaited below
-  while (!isDone) await clock.advance(STEP_MS);
+  while (!state.isDone) await clock.advance(STEP_MS);
   return done;
 }
 
