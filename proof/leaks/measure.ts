@@ -11,8 +11,9 @@ export interface Held {
   readonly objects: number;
   /** Functions, promises, arrays and maps among them: what a forgotten listener, timer or waiter is made of. */
   readonly moving: number;
-  /** Open sockets, timers and the like, by kind. */
+  /** Open sockets, timers and the like, by kind: what stays, and the most there was at any look. */
   readonly resources: Readonly<Record<string, number>>;
+  readonly resourcesMost: Readonly<Record<string, number>>;
   /** Listeners on the process and on the targets that were handed in. */
   readonly listeners: number;
 }
@@ -27,7 +28,7 @@ export async function measure(cycles: number, targets: readonly (EventTarget | N
     heapBytes,
     objects: queryObjects(Object, { format: 'count' }),
     moving: movingKinds.reduce((sum, kind) => sum + queryObjects(kind, { format: 'count' }), 0),
-    resources: resources(),
+    ...(await open()),
     listeners: listenersOf(targets),
   };
 }
@@ -43,6 +44,22 @@ export async function weigh(): Promise<number> {
   }
   const { heapUsed, external } = process.memoryUsage();
   return heapUsed + external;
+}
+
+/** Looks at different moments, to tell what stays from what a tick or a commit has open just now. */
+const LOOKS = 10;
+
+/** The fewest and the most of each kind that any look found. */
+async function open(): Promise<Pick<Held, 'resources' | 'resourcesMost'>> {
+  const looks = [resources()];
+  while (looks.length < LOOKS) {
+    await setTimeout(7);
+    looks.push(resources());
+  }
+  const kinds = [...new Set(looks.flatMap((look) => Object.keys(look)))];
+  const over = (pick: (...counts: number[]) => number): Record<string, number> =>
+    Object.fromEntries(kinds.map((kind) => [kind, pick(...looks.map((look) => look[kind] ?? 0))]));
+  return { resources: over(Math.min), resourcesMost: over(Math.max) };
 }
 
 function resources(): Record<string, number> {
@@ -126,8 +143,8 @@ export function judge(
 
 function leftOpen(first: Held | undefined, last: Held | undefined): readonly string[] {
   if (!first || !last) return ['nothing was measured'];
-  const grown = Object.entries(last.resources).filter(([kind, count]) => count > (first.resources[kind] ?? 0));
-  const faults = grown.map(([kind, count]) => `${kind}: ${count} open, ${first.resources[kind] ?? 0} at the start`);
+  const grown = Object.entries(last.resources).filter(([kind, count]) => count > (first.resourcesMost[kind] ?? 0));
+  const faults = grown.map(([kind, count]) => `${kind}: ${count} open, ${first.resourcesMost[kind] ?? 0} at the start`);
   if (last.listeners > first.listeners) faults.push(`listeners: ${last.listeners}, ${first.listeners} at the start`);
   return faults;
 }
