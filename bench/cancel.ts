@@ -1,22 +1,11 @@
 import { cancelTask, startTask } from './calls.ts';
 import { nowMs, pauseMs, sleepMs } from './clocks.ts';
-import type { Bench, BenchOptions, Effort, Figures } from './figures.ts';
+import type { Bench, BenchOptions, Figures } from './figures.ts';
 import { Floor } from './floor.ts';
-import { overFloor, printRound } from './latencies.ts';
+import { overFloor, printRound, wayPlans } from './latencies.ts';
 import { Caller } from './load.ts';
 import { Fleet } from './replica.ts';
 import type { Replica } from './replica.ts';
-
-interface Plan {
-  readonly rounds: number;
-  readonly samples: number;
-}
-
-const plans: Readonly<Record<Effort, Plan>> = {
-  full: { rounds: 25, samples: 200 },
-  quick: { rounds: 8, samples: 150 },
-  smoke: { rounds: 1, samples: 20 },
-};
 
 /** Cancels that are not counted: they run code that is not compiled yet. */
 const WARM = 200;
@@ -46,7 +35,7 @@ async function ownCancels(a: Replica, b: Replica, count: number): Promise<readon
 }
 
 async function measure({ effort, isProfiled }: BenchOptions): Promise<Figures> {
-  const { rounds, samples } = plans[effort];
+  const { rounds, samples } = wayPlans[effort];
   const floor = new Floor();
   const fleet = new Fleet({ isProfiled });
   await floor.start();

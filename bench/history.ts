@@ -2,11 +2,10 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
-import type { Exchange } from '../src/bindings/exchange.ts';
-import { Stopper } from '../src/ground/signal.ts';
 import { createAgent } from '../src/index.ts';
 import type { Agent } from '../src/index.ts';
 import { sqlite } from '../src/sqlite.ts';
+import { exchangeOf, jsonHeaders } from './exchange.ts';
 import { median, rounded } from './figures.ts';
 import type { Bench, BenchOptions, Effort, Figures } from './figures.ts';
 import { ANSWER, CHUNK } from './words.ts';
@@ -50,22 +49,10 @@ function openAgent(file: string): Agent {
   });
 }
 
-const never = new Stopper();
-
 /** Asks the agent in this process, without a socket: the whole way from the bytes of the request to the text of the answer. */
 async function ask(agent: Agent, owner: Owner, method: string, params: object): Promise<string> {
   const body = Buffer.from(JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }));
-  const headers: Readonly<Record<string, string>> = { 'content-type': 'application/json', 'a2a-version': '1.0', 'x-caller': owner };
-  const exchange: Exchange = {
-    method: 'POST',
-    path: '/',
-    base: 'http://bench.invalid',
-    query: new URLSearchParams(),
-    signal: never,
-    header: (name) => headers[name],
-    body: () => Promise.resolve(body),
-  };
-  const reply = await agent.handle(exchange);
+  const reply = await agent.handle(exchangeOf(body, { ...jsonHeaders, 'x-caller': owner }));
   const text = typeof reply.body === 'string' ? reply.body : '';
   reply.onSent?.(); // as a mount does: until then the bytes of a large answer are counted as not taken
   if (!text.startsWith('{"jsonrpc":"2.0","id":1,"result"')) throw new Error(`bench: ${method} failed: ${text.slice(0, 500)}`);

@@ -1,5 +1,12 @@
 import { quantile, rounded } from './figures.ts';
-import type { Figures } from './figures.ts';
+import type { Effort, Figures } from './figures.ts';
+
+/** How often a way from one replica to another is gone. */
+export const wayPlans: Readonly<Record<Effort, { readonly rounds: number; readonly samples: number }>> = {
+  full: { rounds: 25, samples: 200 },
+  quick: { rounds: 8, samples: 150 },
+  smoke: { rounds: 1, samples: 20 },
+};
 
 /** What a way from one replica to another took, beside the floor of the same run. */
 export function overFloor(oursMs: readonly number[], floorMs: readonly number[]): Figures {

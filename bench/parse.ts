@@ -1,9 +1,8 @@
-import type { Exchange } from '../src/bindings/exchange.ts';
-import { Stopper } from '../src/ground/signal.ts';
 import { createAgent } from '../src/index.ts';
 import type { Agent } from '../src/index.ts';
 import { parseRequest } from '../src/wire/json-rpc.ts';
 import { readMessage } from '../src/wire/reader.ts';
+import { exchangeOf } from './exchange.ts';
 import { median, rounded } from './figures.ts';
 import type { Bench, BenchOptions, Effort, Figures } from './figures.ts';
 import { ANSWER, sendRequest } from './words.ts';
@@ -59,22 +58,6 @@ function cost(count: number, work: () => unknown): number {
 function usedSince(before: NodeJS.CpuUsage, count: number): number {
   const { user, system } = process.cpuUsage(before);
   return (user + system) / count;
-}
-
-const headers: Readonly<Record<string, string>> = { 'content-type': 'application/json', 'a2a-version': '1.0' };
-const never = new Stopper();
-
-/** A request without a socket: what a mount hands over, and nothing of what HTTP costs. */
-function exchangeOf(body: Uint8Array): Exchange {
-  return {
-    method: 'POST',
-    path: '/',
-    base: 'http://bench.invalid',
-    query: new URLSearchParams(),
-    signal: never,
-    header: (name) => headers[name],
-    body: () => Promise.resolve(body),
-  };
 }
 
 async function costOfSend(agent: Agent, count: number): Promise<number> {

@@ -1,25 +1,14 @@
 import { startTask } from './calls.ts';
 import { stampOf, nowMs } from './clocks.ts';
 import { quantile, rounded } from './figures.ts';
-import type { Bench, BenchOptions, Effort, Figures } from './figures.ts';
+import type { Bench, BenchOptions, Figures } from './figures.ts';
 import { Floor } from './floor.ts';
-import { overFloor, printRound } from './latencies.ts';
+import { overFloor, printRound, wayPlans } from './latencies.ts';
 import { Caller } from './load.ts';
 import { Fleet } from './replica.ts';
 import type { Replica } from './replica.ts';
 import { readEvents } from './stream.ts';
 import { rpc } from './words.ts';
-
-interface Plan {
-  readonly rounds: number;
-  readonly samples: number;
-}
-
-const plans: Readonly<Record<Effort, Plan>> = {
-  full: { rounds: 25, samples: 200 },
-  quick: { rounds: 8, samples: 150 },
-  smoke: { rounds: 1, samples: 20 },
-};
 
 /** Events that are not counted: they run code that is not compiled yet. */
 const WARM = 200;
@@ -48,7 +37,7 @@ async function ownEvents(writer: Replica, reader: Replica, count: number): Promi
 }
 
 async function measure({ effort, isProfiled }: BenchOptions): Promise<Figures> {
-  const { rounds, samples } = plans[effort];
+  const { rounds, samples } = wayPlans[effort];
   const floor = new Floor();
   const fleet = new Fleet({ isProfiled });
   await floor.start();

@@ -2,7 +2,7 @@ import { callerClock } from '../../src/ground/clock.ts';
 import type { Verdict } from '../../src/testing/checker.ts';
 import type { KillFact } from '../../src/testing/facts.ts';
 import type { Probe } from '../../src/testing/probe.ts';
-import { oneOf } from './chance.ts';
+import { oneOf } from '../chance.ts';
 import type { Complain } from './complaint.ts';
 import type { SmallDisk } from './disk.ts';
 import { fillDisk } from './full-disk.ts';

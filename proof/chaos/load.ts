@@ -1,5 +1,5 @@
 import { callerClock, sleep } from '../../src/ground/clock.ts';
-import { oneOf } from './chance.ts';
+import { oneOf } from '../chance.ts';
 import { errands } from './errands.ts';
 import type { Errand } from './errands.ts';
 import { isLoss, isTrouble, User } from './user.ts';

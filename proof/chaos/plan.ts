@@ -1,4 +1,4 @@
-import { oneOf, shuffled } from './chance.ts';
+import { oneOf, shuffled } from '../chance.ts';
 import type { Hand } from './hand.ts';
 import type { Policy } from './policies.ts';
 import type { FaultName, Reached, RuleName } from './reached.ts';

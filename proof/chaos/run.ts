@@ -1,6 +1,6 @@
 import { callerClock } from '../../src/ground/clock.ts';
 import type { Complaint } from './complaint.ts';
-import { seeded } from './chance.ts';
+import { seeded } from '../chance.ts';
 import { Effects, startedOnce } from './effects.ts';
 import { countTraces, keepEvidence } from './evidence.ts';
 import type { Traces } from './evidence.ts';

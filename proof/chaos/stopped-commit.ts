@@ -2,7 +2,7 @@ import { callerClock } from '../../src/ground/clock.ts';
 import { isA2AError } from '../../src/protocol/errors.ts';
 import { Probe } from '../../src/testing/probe.ts';
 import type { HandParts } from './hand.ts';
-import { oneOf } from './chance.ts';
+import { oneOf } from '../chance.ts';
 import { canWrite } from './stage.ts';
 import { eventually, pause } from './waits.ts';
 

@@ -3,7 +3,7 @@ import { isTerminal } from '../../src/protocol/states.ts';
 import type { SendMessageResponse, StreamResponse, Task } from '../../src/protocol/types.ts';
 import { stateIn } from '../../src/testing/checks/observers.ts';
 import { LostAnswerError, Probe } from '../../src/testing/probe.ts';
-import { oneOf, upTo } from './chance.ts';
+import { oneOf, upTo } from '../chance.ts';
 import type { Complain } from './complaint.ts';
 import type { Policies, Policy } from './policies.ts';
 import type { Reached } from './reached.ts';

@@ -1,5 +1,6 @@
 // The agent that the lab torments: it does what a message says, a word at a time, and remembers which of its verbs told it that they are on
 // the log.
+import { sleep } from '../../src/ground/clock.ts';
 import { keptWords, spokenInOrder, spokenWhole } from './subject-checks.ts';
 import type { Said } from './subject-checks.ts';
 import type { AgentOptions, Clock, Outcome, Random, Turn } from '../../src/index.ts';
@@ -107,10 +108,10 @@ async function step(
       await turn.note({ attempt: turn.attempt });
       return undefined;
     case 'wait':
-      await pause(clock, count, turn.signal);
+      await sleep(clock, count, turn.signal);
       return undefined;
     case 'deaf': // does not listen to its signal
-      await pause(clock, count);
+      await sleep(clock, count);
       return undefined;
     case 'inbox': {
       const taken = await turn.inbox.take();
@@ -119,7 +120,7 @@ async function step(
     }
     case 'hold': {
       await turn.askForAuth('May I?');
-      await Promise.race([turn.inbox.next(), pause(clock, 1_500, turn.signal)]);
+      await Promise.race([turn.inbox.next(), sleep(clock, 1_500, turn.signal)]);
       await turn.working('thanks');
       return undefined;
     }
@@ -146,7 +147,7 @@ async function emit({ turn, random, said, clock }: Scene, name: string, count: n
     const done = out.append(text).then(() => said.push({ taskId: turn.task.id, turn: turn.id, text }));
     if (random.fraction() < 0.4) await done;
     else done.catch(() => undefined); // the next one that is awaited tells
-    if (random.fraction() < 0.2) await pause(clock, 300 * random.fraction(), turn.signal);
+    if (random.fraction() < 0.2) await sleep(clock, 300 * random.fraction(), turn.signal);
   }
 }
 
@@ -155,26 +156,13 @@ async function drip({ turn, clock }: Scene, name: string, count: number): Promis
   const out = turn.artifact(`out ${name}`);
   for (let number = 0; number < count; number++) {
     await out.append(`${turn.attempt}:${number} `);
-    await pause(clock, 220);
+    await sleep(clock, 220);
   }
 }
 
 async function* deltas({ clock, random, turn }: Scene, count: number): AsyncGenerator<string> {
   for (let number = 0; number < count; number++) {
     yield `${number} `;
-    if (random.fraction() < 0.5) await pause(clock, 200 * random.fraction(), turn.signal);
+    if (random.fraction() < 0.5) await sleep(clock, 200 * random.fraction(), turn.signal);
   }
-}
-
-function pause(clock: Clock, ms: number, signal?: AbortSignal): Promise<void> {
-  if (signal?.aborted) return Promise.resolve();
-  return new Promise((resolve) => {
-    const done = (): void => {
-      timer.cancel();
-      signal?.removeEventListener('abort', done);
-      resolve();
-    };
-    const timer = clock.after(ms, done);
-    signal?.addEventListener('abort', done, { once: true });
-  });
 }

@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
 import type { CatcherKind, Mutation } from './mutation.ts';
+import { seeded, shuffled } from '../chance.ts';
 
 /** How the proof is called. */
 export interface HuntOptions {
@@ -29,7 +30,7 @@ export function readOptions(args: readonly string[], mutations: readonly Mutatio
   if (write && sample !== undefined) throw new UsageError('--write tells of chosen faults, not of drawn ones: leave --sample out.');
   if (sample === undefined) return { chosen: named, seed: undefined, jobs, by: kind, isWriting: write };
   const drawn = seed ?? Math.floor(performance.timeOrigin + performance.now()) % 1_000_000;
-  return { chosen: shuffled(named, drawn).slice(0, sample), seed: drawn, jobs, by: kind, isWriting: false };
+  return { chosen: shuffled(seeded(drawn), named).slice(0, sample), seed: drawn, jobs, by: kind, isWriting: false };
 }
 
 function flagsOf(args: readonly string[]) {
@@ -77,17 +78,4 @@ function byName(mutations: readonly Mutation[], name: string): Mutation {
   const found = mutations.find((mutation) => mutation.name === name);
   if (found === undefined) throw new UsageError(`--only ${name}: there is no such fault. ${mutations.map((one) => one.name).join(', ')}`);
   return found;
-}
-
-/** Mulberry32: the same order for the same seed on every machine. */
-function shuffled<T>(items: readonly T[], seed: number): readonly T[] {
-  let state = seed;
-  const fraction = (): number => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
-  const order = items.map((item) => ({ item, place: fraction() }));
-  return order.toSorted((a, b) => a.place - b.place).map(({ item }) => item);
 }

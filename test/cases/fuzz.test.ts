@@ -3,7 +3,7 @@ import type { Json, Struct } from '../../src/protocol/types.ts';
 import type { OperationName } from '../../src/wire/operations.ts';
 import { wellFormed } from '../bindings/callers.ts';
 import type { RawCaller, Wanted } from '../bindings/callers.ts';
-import { seeded } from '../../proof/chaos/chance.ts';
+import { seeded } from '../../proof/chance.ts';
 import { mutated } from './fuzz.ts';
 import type { Dice } from './fuzz.ts';
 import { callers, rounds, stageOf } from './support.ts';

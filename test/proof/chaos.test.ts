@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { seeded, shuffled } from '../../proof/chaos/chance.ts';
+import { seeded, shuffled } from '../../proof/chance.ts';
 import { startedOnce } from '../../proof/chaos/effects.ts';
 import { countTraces } from '../../proof/chaos/evidence.ts';
 import type { ChaosOptions } from '../../proof/chaos/options.ts';

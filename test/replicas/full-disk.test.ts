@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { seeded } from '../../proof/chaos/chance.ts';
+import { seeded } from '../../proof/chance.ts';
 import type { Complaint } from '../../proof/chaos/complaint.ts';
 import { fillDisk } from '../../proof/chaos/full-disk.ts';
 import { Reached } from '../../proof/chaos/reached.ts';

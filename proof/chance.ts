@@ -1,12 +1,9 @@
-/** A small random generator that a seed repeats (mulberry32). */
+import { Chance } from '../src/testing/lab/chance.ts';
+
+/** Chance from a seed, as a bare function. */
 export function seeded(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
+  const chance = new Chance(seed);
+  return () => chance.fraction();
 }
 
 /** A whole number from 1 to `most`. */
@@ -19,7 +16,7 @@ export function oneOf<Thing>(random: () => number, things: readonly Thing[]): Th
   return things[Math.floor(random() * things.length)];
 }
 
-/** The same in another order. */
+/** The same in another order, and for the same seed in the same one on every machine. */
 export function shuffled<Thing>(random: () => number, things: readonly Thing[]): Thing[] {
   return things
     .map((thing) => ({ thing, place: random() }))
