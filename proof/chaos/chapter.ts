@@ -11,7 +11,7 @@ round-robin front before them, and users who send, stream, leave, come back with
 interrupt and repeat under their keys. Meanwhile replicas are killed, stopped, drained, stopped inside a commit, made to die between a commit
 and its answer, and given a full disk. Each minute everything comes to rest, and all that anybody saw is held against the logs, by a checker
 that knows nothing of how replicas work (\`src/testing/checker.ts\`). The command ends with 0 only if no promise was broken, every fault and every
-rule below was reached, and half of the kills could be judged: one whose turns were settled late by the clock on the wall, and in time without
+rule below was reached, and nine of ten kills could be judged: one whose turns were settled late by the clock on the wall, and in time without
 the moments in which the machine itself stood still, counts neither way. \`--seed S\` repeats what is done, though not the moments. A short run is
 part of the tests: \`test/replicas/kill-cycles.test.ts\` — "break no promise, and every turn is settled within lease + 1.5 s (P1 to P9)". This
 chapter is written by \`proof/chaos/chapter.ts\`, from what the runs printed.`;
